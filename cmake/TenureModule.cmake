@@ -1,0 +1,57 @@
+# The build's few words: a module, its embedded SQL, its test.
+
+# tenure_module(NAME [SOURCES ...] [DEPENDS modules...] [LINK libraries...] [PRIVATE_LINK libraries...])
+#
+# One folder of src/ as one static library `tenure_NAME`. Its headers are reached as "NAME/file.hpp" through
+# an include folder that holds nothing but this module, so a module sees exactly what it DEPENDS on
+# (and what those depend on): an include that breaks the layering does not compile.
+function(tenure_module NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;PRIVATE_LINK" ${ARGN})
+  set(include_root ${CMAKE_BINARY_DIR}/include/${NAME})
+  file(MAKE_DIRECTORY ${include_root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${include_root}/${NAME} SYMBOLIC)
+  set(target tenure_${NAME})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_include_directories(${target} PUBLIC ${include_root})
+  list(TRANSFORM ARG_DEPENDS PREPEND tenure_)
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+endfunction()
+
+# tenure_embed_sql(MODULE [MIGRATIONS dir])
+#
+# Each sql/{postgres,sqlite}/NAME.sql of the folder becomes the constant MODULE::sql::kName in the generated
+# header "MODULE_sql/queries.hpp"; the query's name in metrics and traces is "MODULE.name". An engine may
+# leave a query out: running it there is then a no-op (SQLite needs no row locks, for one).
+function(tenure_embed_sql MODULE)
+  set(generated ${CMAKE_BINARY_DIR}/generated/${MODULE})
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sql/postgres/*.sql
+                                    ${CMAKE_CURRENT_SOURCE_DIR}/sql/sqlite/*.sql)
+  set(outputs ${generated}/${MODULE}_sql/queries.hpp ${generated}/${MODULE}_sql/queries.cpp)
+  add_custom_command(
+    OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -DMODULE=${MODULE} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/sql
+            -DOUTPUT=${generated}/${MODULE}_sql -P ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
+    COMMENT "Embedding SQL of ${MODULE}")
+  target_sources(tenure_${MODULE} PRIVATE ${outputs})
+  target_include_directories(tenure_${MODULE} PUBLIC ${generated})
+endfunction()
+
+# tenure_test(NAME SOURCES ... LINK ... [LABELS ...] [TIMEOUT seconds])
+#
+# One test program, registered as one ctest entry: starting a PostgreSQL cluster once per program is what
+# makes real stores affordable, so a program is not split into one process per test case.
+function(tenure_test NAME)
+  if(NOT TENURE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  add_test(NAME ${NAME} COMMAND ${NAME})
+  set_tests_properties(${NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "TENURE_BINARY=$<TARGET_FILE:tenure>;TENURE_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+endfunction()

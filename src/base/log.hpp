@@ -1,0 +1,58 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tenure::base {
+
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+enum class LogFormat {
+  kJson,  ///< one JSON object per line
+  kText,  ///< for a terminal
+};
+
+/// One named value of a log line. Never a payload, never a secret.
+struct LogField {
+  std::string_view key;
+  std::variant<std::string_view, std::int64_t, bool> value;
+
+  LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
+  LogField(std::string_view name, const char* text) : key(name), value(std::string_view(text)) {}
+  LogField(std::string_view name, const std::string& text)
+      : key(name), value(std::string_view(text)) {}
+  LogField(std::string_view name, bool flag) : key(name), value(flag) {}
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) LogField(std::string_view name, I number)
+      : key(name), value(static_cast<std::int64_t>(number)) {}
+};
+
+/// Set once at start, before other threads exist. `instance` ("host:pid:random") stands in every
+/// JSON line.
+void ConfigureLog(LogLevel least, LogFormat format, std::string instance);
+
+/// Changes the least level while running (SIGHUP).
+void SetLogLevel(LogLevel least);
+
+/// Writes one line to standard error with one write(2), so lines of several threads never mix.
+/// `event` is a stable dotted name ("sessions.expired"), `message` is the sentence for a person.
+void Log(LogLevel level, std::string_view event, std::string_view message,
+         std::initializer_list<LogField> fields = {});
+
+inline void LogInfo(std::string_view event, std::string_view message,
+                    std::initializer_list<LogField> fields = {}) {
+  Log(LogLevel::kInfo, event, message, fields);
+}
+inline void LogWarn(std::string_view event, std::string_view message,
+                    std::initializer_list<LogField> fields = {}) {
+  Log(LogLevel::kWarn, event, message, fields);
+}
+inline void LogError(std::string_view event, std::string_view message,
+                     std::initializer_list<LogField> fields = {}) {
+  Log(LogLevel::kError, event, message, fields);
+}
+
+}  // namespace tenure::base

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace tenure::http {
+
+enum class Method { kGet, kHead, kPut, kPost, kPatch, kDelete, kOther };
+
+std::string_view ToText(Method method);
+
+struct Header {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// Who asks. Without configured authentication (protected mode: loopback only) nobody is known and
+/// every tenant may be named; with a token, `tenant` is the claim and everything is confined to it.
+struct Principal {
+  std::optional<std::string> tenant;
+  std::string person;
+  std::vector<std::string> scopes;
+};
+
+/// One parsed request. The views point into the connection's buffers and hold until the exchange is
+/// answered.
+struct Request {
+  Method method = Method::kOther;
+  std::string_view path;   ///< as sent, without the query
+  std::string_view query;  ///< as sent, without the '?'
+  std::vector<Header> headers;
+  std::string_view body;  ///< at least kBodyPadding readable bytes follow it
+  std::vector<std::string>
+      path_parameters;  ///< decoded, in the order of the route's {placeholders}
+  std::string request_id;
+  Principal principal;
+
+  static constexpr std::size_t kBodyPadding = 64;  // what simdjson reads beyond the end
+
+  /// The value of the first header of that name (any case).
+  std::optional<std::string_view> FindHeader(std::string_view name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string body;
+  std::string_view content_type = "application/json";
+  std::vector<std::pair<std::string_view, std::string>> headers;  ///< names are literals
+};
+
+struct FieldError {
+  std::string field;
+  std::string message;
+};
+
+/// An error as RFC 9457 has it. `type` is a slug; it is printed as "urn:tenure:problem:<slug>" and
+/// has a paragraph in docs/problems.md.
+struct Problem {
+  int status = 500;
+  std::string_view type = "internal";
+  std::string_view title;
+  std::string detail;
+  std::vector<FieldError> errors;
+  std::optional<int> retry_after_s;
+  std::vector<std::pair<std::string_view, std::string>> headers;
+};
+
+/// Thrown by decoders and handlers for a request that cannot be served; becomes the response.
+class ProblemError : public std::runtime_error {
+ public:
+  explicit ProblemError(Problem problem)
+      : std::runtime_error(problem.detail), problem_(std::move(problem)) {}
+  const Problem& problem() const { return problem_; }
+
+ private:
+  Problem problem_;
+};
+
+/// 400 that names each field.
+Problem InvalidRequest(std::vector<FieldError> errors);
+Problem NotFound(std::string detail);
+/// The one table from faults to statuses.
+Problem FromFault(const base::Fault& fault);
+
+Response ToResponse(const Problem& problem, std::string_view request_id);
+
+}  // namespace tenure::http

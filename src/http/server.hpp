@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "http/router.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::http {
+
+/// Limits of the listener; config/ fills it from the settings of the same names.
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;  ///< 0: any free one, see Server::port()
+  int threads = 1;            ///< event loops
+  std::size_t max_header_bytes = 16 * 1024;
+  std::size_t max_body_bytes = 1024 * 1024;
+  int max_connections = 10'000;
+  std::int64_t header_timeout_ms =
+      10'000;                              ///< from a request's first byte to the end of its header
+  std::int64_t body_timeout_ms = 30'000;   ///< from there to the end of its body
+  std::int64_t idle_timeout_ms = 75'000;   ///< between two requests of a connection
+  std::int64_t write_timeout_ms = 30'000;  ///< for a client that does not read its answer
+};
+
+/// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
+using Authenticator = std::function<Principal(const Request&)>;
+
+/// The HTTP/1.1 server. Without an authenticator it is in protected mode: it binds to loopback
+/// addresses only and refuses what did not come straight from a local client.
+///
+/// Life: construct, Start, Stop, destroy; from one thread. Handlers run on the loops' threads.
+class Server {
+ public:
+  Server(ServerOptions options, const Router& router, telemetry::Registry& metrics,
+         const base::Clock& clock, Authenticator authenticator = nullptr);
+  ~Server();
+
+  /// Binds and serves. Throws base::UserError when the address is not to be had or not allowed.
+  void Start();
+  std::uint16_t port() const;
+
+  /// Stops accepting, lets requests that are under way finish for at most `grace_ms`, closes
+  /// everything. Idle connections are closed at once; a busy one gets "Connection: close" with its
+  /// answer.
+  void Stop(std::int64_t grace_ms);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenure::http

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tenure::telemetry {
+
+/// Only rises. Any thread; one relaxed atomic addition.
+class Counter {
+ public:
+  void Add(std::uint64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  alignas(64) std::atomic<std::uint64_t> value_{0};
+};
+
+/// Goes both ways. Any thread.
+class Gauge {
+ public:
+  void Set(std::int64_t value) { value_.store(value, std::memory_order_relaxed); }
+  void Add(std::int64_t n) { value_.fetch_add(n, std::memory_order_relaxed); }
+  std::int64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> value_{0};
+};
+
+/// Counts in fixed buckets. Observations and bounds are whole numbers of the smallest unit
+/// (microseconds, items); `scale` is what the printed numbers are divided by, so that seconds come
+/// out as seconds. Any thread; two relaxed atomic additions, no mutex.
+class Histogram {
+ public:
+  Histogram(std::span<const std::int64_t> bounds, std::int64_t scale);
+
+  void Observe(std::int64_t value) {
+    std::size_t i = 0;
+    while (i < bounds_.size() && value > bounds_[i]) ++i;
+    counts_[i].fetch_add(1, std::memory_order_relaxed);
+    sum_.fetch_add(value, std::memory_order_relaxed);
+  }
+
+ private:
+  friend class Registry;
+  std::vector<std::int64_t> bounds_;
+  std::int64_t scale_;
+  std::deque<std::atomic<std::uint64_t>> counts_;
+  std::atomic<std::int64_t> sum_{0};
+};
+
+/// From 50 us to 10 s, observed in microseconds and printed in seconds.
+std::span<const std::int64_t> LatencyBounds();
+inline constexpr std::int64_t kMicrosPerSecond = 1'000'000;
+
+/// From 1 to 4,096 items.
+std::span<const std::int64_t> SizeBounds();
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+/// All metrics of a process and their Prometheus text. Parts ask for their metrics once, when they
+/// are built, and keep the reference (it lives as long as the registry); asking again for the same
+/// name and labels gives the same object. Each part keeps its metrics in a `Probe` with verbs, so
+/// domain code has no metric names.
+class Registry {
+ public:
+  Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
+  Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
+  Histogram& GetHistogram(const std::string& name, const std::string& help,
+                          std::span<const std::int64_t> bounds, std::int64_t scale,
+                          const Labels& labels = {});
+
+  /// Called before each scrape: the place to set gauges that are read off something.
+  void OnScrape(std::function<void()> refresh);
+
+  /// Prometheus text format 0.0.4.
+  std::string Text() const;
+
+ private:
+  template <class Metric>
+  struct Family {
+    std::string help;
+    std::map<std::string, Metric*> by_labels;  // printed labels -> metric
+  };
+  template <class Metric, class... Args>
+  Metric& Get(std::map<std::string, Family<Metric>>& families, std::deque<Metric>& all,
+              const std::string& name, const std::string& help, const Labels& labels,
+              Args&&... args);
+
+  mutable std::mutex mutex_;  // guards everything below; never taken when a metric is counted
+  std::deque<Counter> counters_;
+  std::deque<Gauge> gauges_;
+  std::deque<Histogram> histograms_;
+  std::map<std::string, Family<Counter>> counter_families_;
+  std::map<std::string, Family<Gauge>> gauge_families_;
+  std::map<std::string, Family<Histogram>> histogram_families_;
+  std::vector<std::function<void()>> refreshers_;
+};
+
+}  // namespace tenure::telemetry
