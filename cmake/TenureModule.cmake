@@ -17,22 +17,28 @@ function(tenure_module NAME)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
 endfunction()
 
-# tenure_embed_sql(MODULE [MIGRATIONS dir])
+# tenure_embed_sql(MODULE [FOLDER sql])
 #
-# Each sql/{postgres,sqlite}/NAME.sql of the folder becomes the constant MODULE::sql::kName in the generated
-# header "MODULE_sql/queries.hpp"; the query's name in metrics and traces is "MODULE.name". An engine may
+# Each FOLDER/{postgres,sqlite}/NAME.sql becomes the constant tenure::MODULE::FOLDER::kName in the generated
+# header "MODULE_FOLDER/queries.hpp"; the query's name in metrics and traces is "MODULE.name". An engine may
 # leave a query out: running it there is then a no-op (SQLite needs no row locks, for one).
 function(tenure_embed_sql MODULE)
+  cmake_parse_arguments(ARG "" "FOLDER" "" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER sql)
+  endif()
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER})
   set(generated ${CMAKE_BINARY_DIR}/generated/${MODULE})
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sql/postgres/*.sql
-                                    ${CMAKE_CURRENT_SOURCE_DIR}/sql/sqlite/*.sql)
-  set(outputs ${generated}/${MODULE}_sql/queries.hpp ${generated}/${MODULE}_sql/queries.cpp)
+  set(name ${MODULE}_${ARG_FOLDER})
+  file(GLOB files CONFIGURE_DEPENDS ${source}/postgres/*.sql ${source}/sqlite/*.sql)
+  set(outputs ${generated}/${name}/queries.hpp ${generated}/${name}/queries.cpp)
   add_custom_command(
     OUTPUT ${outputs}
-    COMMAND ${CMAKE_COMMAND} -DMODULE=${MODULE} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/sql
-            -DOUTPUT=${generated}/${MODULE}_sql -P ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
+    COMMAND ${CMAKE_COMMAND} -DPREFIX=${MODULE} -DNAMESPACE=tenure::${MODULE}::${ARG_FOLDER}
+            -DHEADER=${name}/queries.hpp -DSOURCE=${source} -DOUTPUT=${generated}/${name}
+            -P ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
-    COMMENT "Embedding SQL of ${MODULE}")
+    COMMENT "Embedding ${name}")
   target_sources(tenure_${MODULE} PRIVATE ${outputs})
   target_include_directories(tenure_${MODULE} PUBLIC ${generated})
 endfunction()
@@ -41,17 +47,30 @@ endfunction()
 #
 # One test program, registered as one ctest entry: starting a PostgreSQL cluster once per program is what
 # makes real stores affordable, so a program is not split into one process per test case.
+#
+# Labels say when ./test runs it: `unit` is part of --quick, `threads` also runs under TSan; `api` and `chaos`
+# start the real server, which is then built before them. The target `tests_LABEL` builds all of one label.
+# TIMEOUT is for a program that needs longer than the few minutes that ./test allows, also in --long.
 function(tenure_test NAME)
   if(NOT TENURE_TESTS)
     return()
   endif()
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
-  endif()
   add_executable(${NAME} ${ARG_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
   add_test(NAME ${NAME} COMMAND ${NAME})
-  set_tests_properties(${NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+  set_tests_properties(${NAME} PROPERTIES LABELS "${ARG_LABELS}"
     ENVIRONMENT "TENURE_BINARY=$<TARGET_FILE:tenure>;TENURE_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+  if(ARG_TIMEOUT)
+    set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  endif()
+  foreach(label IN LISTS ARG_LABELS)
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${NAME})
+  endforeach()
+  if("api" IN_LIST ARG_LABELS OR "chaos" IN_LIST ARG_LABELS)
+    add_dependencies(${NAME} tenure)
+  endif()
 endfunction()

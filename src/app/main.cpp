@@ -1,1 +1,21 @@
-int main() { return 0; }
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "app/console.hpp"
+#include "app/exit_code.hpp"
+#include "app/run.hpp"
+
+int main(int argc, char** argv) {
+  tenure::app::Console console{std::cout, std::cerr, isatty(STDOUT_FILENO) == 1};
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const int exit = tenure::app::Run(arguments, console);
+  // A full disk must not look like a finished command.
+  if (!std::cout.flush() && exit == tenure::app::kExitDone) {
+    std::cerr << "tenure: the output could not be written\n";
+    return tenure::app::kExitError;
+  }
+  return exit;
+}

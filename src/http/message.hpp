@@ -24,9 +24,9 @@ struct Header {
 /// Who asks. Without configured authentication (protected mode: loopback only) nobody is known and
 /// every tenant may be named; with a token, `tenant` is the claim and everything is confined to it.
 struct Principal {
-  std::optional<std::string> tenant;
-  std::string person;
-  std::vector<std::string> scopes;
+  std::optional<std::string> tenant{};
+  std::string person{};
+  std::vector<std::string> scopes{};
 };
 
 /// One parsed request. The views point into the connection's buffers and hold until the exchange is
@@ -37,8 +37,8 @@ struct Request {
   std::string_view query;  ///< as sent, without the '?'
   std::vector<Header> headers;
   std::string_view body;  ///< at least kBodyPadding readable bytes follow it
-  std::vector<std::string>
-      path_parameters;  ///< decoded, in the order of the route's {placeholders}
+  /// Decoded, in the order of the route's {placeholders}.
+  std::vector<std::string> path_parameters;
   std::string request_id;
   Principal principal;
 
@@ -50,9 +50,9 @@ struct Request {
 
 struct Response {
   int status = 200;
-  std::string body;
+  std::string body{};
   std::string_view content_type = "application/json";
-  std::vector<std::pair<std::string_view, std::string>> headers;  ///< names are literals
+  std::vector<std::pair<std::string_view, std::string>> headers{};  ///< names are literals
 };
 
 struct FieldError {
@@ -65,11 +65,11 @@ struct FieldError {
 struct Problem {
   int status = 500;
   std::string_view type = "internal";
-  std::string_view title;
-  std::string detail;
-  std::vector<FieldError> errors;
-  std::optional<int> retry_after_s;
-  std::vector<std::pair<std::string_view, std::string>> headers;
+  std::string_view title{};
+  std::string detail{};
+  std::vector<FieldError> errors{};
+  std::optional<int> retry_after_s{};
+  std::vector<std::pair<std::string_view, std::string>> headers{};
 };
 
 /// Thrown by decoders and handlers for a request that cannot be served; becomes the response.

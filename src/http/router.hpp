@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "http/exchange.hpp"
@@ -11,7 +14,8 @@
 namespace tenure::http {
 
 /// Runs on the connection's loop: decodes, submits to a lane or answers at once; never blocks. A
-/// `ProblemError` that it throws becomes the answer; any other exception is a 500 and is logged.
+/// `ProblemError` that it throws becomes the answer, a `base::Fault` goes through the one table;
+/// any other exception is a 500 and is logged.
 using Handler = std::function<void(const ExchangePtr&)>;
 
 struct Route {
@@ -24,8 +28,13 @@ struct Route {
 };
 
 /// All routes of the server. Filled before the server starts, constant afterwards.
+///
+/// Paths are compared as they were sent: "/sess%69ons" and "/sessions/" are not "/sessions". A path
+/// without placeholders is found with one hash look-up and no allocation; it wins over a pattern
+/// that fits too, and of two patterns the one whose first differing segment is fixed.
 class Router {
  public:
+  /// REQUIRES: no other route has this method and this pattern.
   void Add(Route route);
   std::span<const Route> routes() const { return routes_; }
 
@@ -34,11 +43,31 @@ class Router {
     std::vector<std::string> path_parameters;  ///< percent-decoded
     std::vector<Method> allowed;               ///< of the path, when only the method is wrong
   };
-  /// HEAD is served by the GET route.
+  /// HEAD is served by the GET route. Throws ProblemError 400 when a parameter of the path is not
+  /// well encoded, is not text, or has an encoded slash.
   Match Find(Method method, std::string_view path) const;
 
  private:
+  static constexpr std::size_t kMethods = 7;
+
+  /// The routes of one path, by method.
+  struct Resource {
+    std::vector<std::string> segments;  // an empty one is a placeholder
+    std::array<std::optional<std::size_t>, kMethods> routes;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
+  Resource& ResourceOf(const std::string& pattern);
+  const Resource* FindPattern(std::string_view path) const;
+
   std::vector<Route> routes_;
+  std::unordered_map<std::string, Resource, Hash, std::equal_to<>> fixed_;
+  std::vector<Resource> patterns_;  // in the order in which they are tried
 };
 
 }  // namespace tenure::http

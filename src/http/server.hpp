@@ -24,6 +24,7 @@ struct ServerOptions {
   std::int64_t body_timeout_ms = 30'000;   ///< from there to the end of its body
   std::int64_t idle_timeout_ms = 75'000;   ///< between two requests of a connection
   std::int64_t write_timeout_ms = 30'000;  ///< for a client that does not read its answer
+  std::int64_t sweep_interval_ms = 1'000;  ///< how often the above are looked at: so late they are
 };
 
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.

@@ -1,0 +1,117 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by ./test: its phases and the count of what passed and failed. REQUIRES: build.sh.
+
+failed_phases=()
+failed_programs=()
+last_phase_ok=true
+tests_passed=0
+tests_failed=0
+tests_run=false
+
+# phase NAME COMMAND...: runs it, prints its duration, remembers its failure. Never fails itself: the
+# other phases have something to say, too.
+phase() {
+  local name=$1 started=$SECONDS
+  shift
+  echo "==> $name"
+  if "$@"; then
+    last_phase_ok=true
+    echo "==> $name: ok, $((SECONDS - started)) s"
+  else
+    last_phase_ok=false
+    failed_phases+=("$name")
+    echo "==> $name: FAILED, $((SECONDS - started)) s"
+  fi
+}
+
+# The same, if the phase before it succeeded.
+then_phase() {
+  if $last_phase_ok; then phase "$@"; else echo "==> $1: not run"; fi
+}
+
+# Every source file that git knows or would take; all of them where there is no git.
+source_files() {
+  { git ls-files -co --exclude-standard -- '*.cpp' '*.hpp' 2>/dev/null ||
+    find src tests include bench fuzz examples -name '*.cpp' -o -name '*.hpp' 2>/dev/null; } |
+    while IFS= read -r file; do
+      if [[ -e $file ]]; then echo "$file"; fi
+    done
+}
+
+check_formatting() {
+  local log=build/format.log
+  mkdir -p build
+  if source_files | xargs -r -P "$(nproc)" -n 20 clang-format --dry-run -Werror >"$log" 2>&1; then
+    return 0
+  fi
+  sed -n 's/^\(.*\): error: code should be clang-formatted.*/\1/p' "$log" | sort -u | head -30
+  echo "To mend it: clang-format -i FILE..."
+  return 1
+}
+
+# run_tests PRESET [ctest options...]: all tests of a preset, two at once; the output of failed ones
+# is shown. Each program also writes its cases' results, which are counted afterwards.
+run_tests() {
+  local folder="build/$1" results="$root/build/$1/results" status=0
+  shift
+  tests_run=true
+  # Also the counts of an earlier coverage run, which would be added to.
+  find "$folder" -name '*.gcda' -delete
+  rm -rf "$results" "$folder/Testing/Temporary/LastTestsFailed.log"
+  mkdir -p "$results"
+  # The time-out is for tests that hang; one that needs longer sets its own.
+  GTEST_OUTPUT="xml:$results/" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
+    --parallel 2 --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
+    "$@" || status=$?
+  count_results "$folder" "$results"
+  return "$status"
+}
+
+# The value of an attribute in the root element of a result file, 0 if it is not there.
+attribute() {
+  sed -n "s/^<testsuites.* $2=\"\([0-9]*\)\".*/\1/p;T;q" "$1" | grep . || echo 0
+}
+
+count_results() {
+  local folder=$1 results=$2 file cases bad program
+  for file in "$results"/*.xml; do
+    [[ -e $file ]] || continue
+    bad=$(($(attribute "$file" failures) + $(attribute "$file" errors)))
+    cases=$(($(attribute "$file" tests) - $(attribute "$file" disabled)))
+    cases=$((cases - $(grep -c '<testcase .*result="skipped"' "$file" || true)))
+    tests_failed=$((tests_failed + bad))
+    tests_passed=$((tests_passed + cases - bad))
+  done
+  # A program that crashed, hung or leaked has failed, whatever its cases said.
+  [[ -e $folder/Testing/Temporary/LastTestsFailed.log ]] || return 0
+  while IFS=: read -r _ program; do
+    file="$results/$program.xml"
+    if [[ ! -e $file || $(attribute "$file" failures) -eq 0 ]]; then
+      tests_failed=$((tests_failed + 1))
+    fi
+    failed_programs+=("$program (${folder#build/})")
+  done <"$folder/Testing/Temporary/LastTestsFailed.log"
+}
+
+# Line coverage of the program without its tests and without app/, which the api tests run as
+# separate processes that are killed before they can write their counts.
+report_coverage() {
+  gcovr --root "$root" --object-directory build/coverage -j "$(build_jobs)" \
+    --filter 'src/' --exclude '.*_test\.cpp' --exclude 'src/app/' --exclude-throw-branches \
+    --sort-percentage --fail-under-line 80 build/coverage
+}
+
+# The closing lines; ends the run.
+summarise() {
+  echo
+  if [[ ${#failed_programs[@]} -gt 0 ]]; then
+    printf 'Failed test: %s\n' "${failed_programs[@]}"
+  fi
+  if [[ ${#failed_phases[@]} -gt 0 ]]; then
+    printf 'Failed phase: %s\n' "${failed_phases[@]}"
+  fi
+  echo "Duration: $((SECONDS / 60)) min $((SECONDS % 60)) s"
+  if $tests_run; then echo "$tests_passed passed, $tests_failed failed"; fi
+  if [[ ${#failed_phases[@]} -gt 0 ]]; then exit 1; fi
+  exit 0
+}

@@ -1,0 +1,80 @@
+#include "app/ops_routes.hpp"
+
+#include "app/openapi.hpp"
+#include "base/json_writer.hpp"
+
+namespace tenure::app {
+namespace {
+
+using http::ExchangePtr;
+
+http::Response Respond(int status, std::string body,
+                       std::string_view content_type = "application/json") {
+  http::Response response;
+  response.status = status;
+  response.body = std::move(body);
+  response.content_type = content_type;
+  return response;
+}
+
+/// The process runs and its loop turns. Tells nothing else: it needs no token.
+void Live(const ExchangePtr& exchange) { exchange->Reply(Respond(200, R"({"status":"ok"})")); }
+
+/// Whether to send requests here: every lane has its connection.
+void Ready(const OpsParts& parts, const ExchangePtr& exchange) {
+  if (parts.store.IsUp())
+    exchange->Reply(Respond(200, R"({"status":"ok"})"));
+  else
+    exchange->Reply(Respond(503, R"({"status":"unavailable"})"));
+}
+
+std::string HealthJson(const OpsParts& parts) {
+  std::string body;
+  base::JsonWriter json(body);
+  const bool up = parts.store.IsUp();
+  json.BeginObject().Field("status", up ? "ok" : "unavailable").Field("version", TENURE_VERSION);
+  json.Key("store").BeginObject();
+  json.Field("status", up ? "ok" : "unavailable")
+      .Field("engine", parts.store.engine().name())
+      .Field("place", std::string_view(parts.store_place))
+      .Field("installation", std::string_view(parts.installation))
+      .Field("incarnation", parts.incarnation)
+      .EndObject();
+  json.Key("jobs").BeginArray();
+  for (const JobReport& report : parts.background.Reports()) {
+    json.BeginObject().Field("name", std::string_view(report.name));
+    json.Field("status", report.last_error.empty() ? "ok" : "failed").Field("runs", report.runs);
+    json.Key("last_run_at");
+    if (report.last_run_wall_ms > 0)
+      json.Time(report.last_run_wall_ms);
+    else
+      json.Null();
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  return body;
+}
+
+}  // namespace
+
+void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
+  const auto get = [&](std::string pattern, std::string operation, std::string scope,
+                       http::Handler handler) {
+    router.Add({http::Method::kGet, std::move(pattern), std::move(operation), std::move(scope),
+                std::move(handler)});
+  };
+  get("/livez", "getLiveness", "", Live);
+  get("/readyz", "getReadiness", "",
+      [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
+  get("/health", "getHealth", "ops:read", [&parts](const ExchangePtr& exchange) {
+    exchange->Reply(Respond(parts.store.IsUp() ? 200 : 503, HealthJson(parts)));
+  });
+  get("/metrics", "getMetrics", "ops:read", [&parts](const ExchangePtr& exchange) {
+    exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));
+  });
+  get("/openapi.json", "getOpenApi", "", [](const ExchangePtr& exchange) {
+    exchange->Reply(Respond(200, std::string(OpenApiDocument())));
+  });
+}
+
+}  // namespace tenure::app

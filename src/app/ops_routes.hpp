@@ -1,0 +1,22 @@
+#pragma once
+
+#include "app/background.hpp"
+#include "db/store.hpp"
+#include "http/router.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::app {
+
+struct OpsParts {
+  db::Store& store;
+  const Background& background;
+  const telemetry::Registry& metrics;
+  std::string store_place;   ///< for people
+  std::string installation;  ///< of the store
+  std::int64_t incarnation;  ///< as of the start
+};
+
+/// /livez, /readyz, /health, /metrics and /openapi.json. `parts` must outlive the router.
+void AddOpsRoutes(http::Router& router, const OpsParts& parts);
+
+}  // namespace tenure::app

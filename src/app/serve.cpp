@@ -1,0 +1,107 @@
+#include "app/serve.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "app/service.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/uuid.hpp"
+#include "config/differences.hpp"
+
+namespace tenure::app {
+namespace {
+
+/// "host:pid:random": which process wrote a line or holds something.
+std::string InstanceId() {
+  char host[256] = "localhost";
+  gethostname(host, sizeof host - 1);
+  return fmt::format("{}:{}:{}", host, getpid(), base::RandomHex(4));
+}
+
+void SetUpLog(const config::LogSettings& log) {
+  const bool text = log.format == config::LogStyle::kText ||
+                    (log.format == config::LogStyle::kAuto && isatty(STDERR_FILENO) == 1);
+  base::ConfigureLog(log.level, text ? base::LogFormat::kText : base::LogFormat::kJson,
+                     InstanceId());
+}
+
+/// The signals that this process waits for; blocked here, before any thread exists, so that every
+/// thread inherits the mask and only `WaitForSignal` receives them.
+sigset_t BlockSignals() {
+  sigset_t waited;
+  sigemptyset(&waited);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&waited, number);
+  pthread_sigmask(SIG_BLOCK, &waited, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return waited;
+}
+
+int WaitForSignal(const sigset_t& waited) {
+  int number = 0;
+  while (sigwait(&waited, &number) != 0) {
+  }
+  return number;
+}
+
+void PrintWelcome(const Service& service) {
+  const std::string url = service.Url();
+  fmt::print(
+      "Tenure {} listens on {}\n"
+      "Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n"
+      "Try:\n"
+      "  tenure session put --user 6f9619ff-8b86-4011-b42d-00c04fc964ff "
+      "--tenant 11111111-1111-4111-8111-111111111111 "
+      "--capacity 22222222-2222-4222-8222-222222222222 --kind standard\n"
+      "  tenure session list\n"
+      "  curl {}/health\n\n",
+      TENURE_VERSION, url, service.StorePlace(), url);
+  fflush(stdout);
+}
+
+/// SIGHUP: the same sources again. What cannot change while running is named and left as it is.
+void Reload(const config::Sources& sources, config::Settings& current) {
+  try {
+    const config::Settings loaded = config::Load(sources).settings;
+    for (const config::Change& change : config::Differences(current, loaded)) {
+      if (change.NeedsRestart())
+        base::LogWarn(
+            "config.needs_restart", "a changed setting takes effect at the next start",
+            {{"setting", change.setting->name}, {"now", change.from}, {"then", change.to}});
+      else
+        base::LogInfo(
+            "config.changed", "a setting was changed",
+            {{"setting", change.setting->name}, {"from", change.from}, {"to", change.to}});
+    }
+    current.log.level = loaded.log.level;
+    base::SetLogLevel(loaded.log.level);
+  } catch (const std::exception& error) {
+    base::LogError("config.refused", "the configuration was not reloaded",
+                   {{"detail", error.what()}});
+  }
+}
+
+}  // namespace
+
+int RunServe(const config::Settings& settings, const config::Sources& sources) {
+  SetUpLog(settings.log);
+  const sigset_t waited = BlockSignals();
+  Service service(settings);
+  service.Start();
+  PrintWelcome(service);
+
+  config::Settings current = settings;
+  int number = 0;
+  while ((number = WaitForSignal(waited)) == SIGHUP) Reload(sources, current);
+
+  base::LogInfo("serve.stopping", "finishing what is under way", {{"signal", number}});
+  // A second signal ends the process at once: whoever sends it does not want to wait.
+  pthread_sigmask(SIG_UNBLOCK, &waited, nullptr);
+  service.Stop();
+  base::LogInfo("serve.stopped", "stopped");
+  return 0;
+}
+
+}  // namespace tenure::app

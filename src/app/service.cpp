@@ -1,0 +1,92 @@
+#include "app/service.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/session_jobs.hpp"
+#include "app/store_setup.hpp"
+#include "base/clock.hpp"
+#include "db/maintenance.hpp"
+#include "sessions/routes.hpp"
+
+namespace tenure::app {
+namespace {
+
+std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
+                                           telemetry::Registry& metrics) {
+  auto engine = OpenEngine(settings, base::SystemClock(), metrics);
+  PrepareStore(settings, *engine);
+  return engine;
+}
+
+OpsParts DescribeStore(db::Store& store, const Background& background,
+                       const telemetry::Registry& metrics) {
+  const auto identity = db::ReadIdentity(store.engine());
+  return {store,
+          background,
+          metrics,
+          store.engine().place(),
+          identity.installation,
+          identity.incarnation};
+}
+
+http::Router AllRoutes(sessions::Sessions& sessions, const OpsParts& ops) {
+  http::Router router;
+  sessions::AddRoutes(router, sessions);
+  AddOpsRoutes(router, ops);
+  return router;
+}
+
+http::ServerOptions ServerOptionsOf(const config::Settings& settings) {
+  http::ServerOptions options;
+  options.host = settings.listen.host;
+  options.port = settings.listen.port;
+  // Half of the cores: lanes, and PostgreSQL or SQLite's work, want theirs.
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  options.threads = settings.http.threads > 0 ? settings.http.threads : std::max(1, cores / 2);
+  options.max_header_bytes = settings.http.max_header_bytes;
+  options.max_body_bytes = settings.http.max_body_bytes;
+  options.max_connections = settings.http.max_connections;
+  options.header_timeout_ms = settings.http.header_timeout_ms;
+  options.body_timeout_ms = settings.http.body_timeout_ms;
+  options.idle_timeout_ms = settings.http.idle_timeout_ms;
+  options.write_timeout_ms = settings.http.write_timeout_ms;
+  return options;
+}
+
+}  // namespace
+
+Service::Service(const config::Settings& settings)
+    : settings_(settings),
+      store_(PreparedEngine(settings_, metrics_), StoreOptionsOf(settings_), base::SystemClock(),
+             metrics_),
+      sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
+                metrics_),
+      ops_(DescribeStore(store_, background_, metrics_)),
+      router_(AllRoutes(sessions_, ops_)),
+      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
+  if (settings_.workers) AddSessionJobs(background_, sessions_, settings_.sessions);
+}
+
+void Service::Start() {
+  store_.Open();
+  store_.Start();
+  server_.Start();
+  background_.Start();
+}
+
+void Service::Stop() {
+  server_.Stop(settings_.http.stop_grace_ms);
+  background_.Stop();
+  store_.Stop();
+}
+
+std::string Service::Url() const {
+  const std::string& host = settings_.listen.host;
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return fmt::format("http://{}:{}", is_v6 ? "[" + host + "]" : host, server_.port());
+}
+
+}  // namespace tenure::app

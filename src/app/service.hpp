@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/background.hpp"
+#include "app/ops_routes.hpp"
+#include "config/settings.hpp"
+#include "db/store.hpp"
+#include "http/router.hpp"
+#include "http/server.hpp"
+#include "sessions/sessions.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::app {
+
+/// One server process, put together: store, lanes, capabilities, background jobs, listener. This is
+/// the one place that knows all parts.
+///
+/// Life: construct (opens the store; throws base::UserError or base::Fault), Start, Stop; from one
+/// thread.
+class Service {
+ public:
+  explicit Service(const config::Settings& settings);
+
+  void Start();
+  /// Stops accepting, finishes what is under way (bounded), then ends the jobs and the lanes.
+  /// Everything that was answered is in the store already.
+  void Stop();
+
+  std::string Url() const;
+  std::string StorePlace() const { return ops_.store_place; }
+  const http::Router& router() const { return router_; }
+
+ private:
+  // In order of dependence: what stands below uses what stands above.
+  const config::Settings settings_;
+  telemetry::Registry metrics_;
+  db::Store store_;
+  sessions::Sessions sessions_;
+  Background background_;
+  OpsParts ops_;
+  const http::Router router_;
+  http::Server server_;
+};
+
+}  // namespace tenure::app

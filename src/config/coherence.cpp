@@ -1,0 +1,79 @@
+#include "config/coherence.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "config/redact.hpp"
+
+namespace tenure::config {
+namespace {
+
+/// Where somebody would look for what made the settings `names` clash: the first that is no
+/// default.
+std::string WhereOf(const Loaded& loaded, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const Origin origin = loaded.OriginOf(*FindSetting(name));
+    if (origin.source != Source::kDefault) return origin.where;
+  }
+  return "default";
+}
+
+std::string Shown(const Loaded& loaded, std::string_view name) {
+  return fmt::format("{} ({})", name, ValueText(FindSetting(name)->kind, loaded.settings));
+}
+
+/// A pair of settings of which the first must not exceed the second.
+struct Order {
+  std::string_view smaller;
+  std::string_view larger;
+  bool (*holds)(const Settings&);
+  std::string_view why;
+};
+
+constexpr std::array<Order, 4> kOrders{{
+    {"lanes.batch_items", "lanes.queue_items",
+     [](const Settings& s) { return s.lanes.batch_items <= s.lanes.queue_items; },
+     "a batch is taken from the queue"},
+    {"lanes.batch_bytes", "lanes.queue_bytes",
+     [](const Settings& s) { return s.lanes.batch_bytes <= s.lanes.queue_bytes; },
+     "a batch is taken from the queue"},
+    {"http.max_body", "lanes.queue_bytes",
+     [](const Settings& s) { return s.http.max_body_bytes <= s.lanes.queue_bytes; },
+     "the largest request could never be queued"},
+    {"store.lock_timeout", "store.statement_timeout",
+     [](const Settings& s) { return s.store.lock_timeout_ms <= s.store.statement_timeout_ms; },
+     "the wait for a lock is part of its statement"},
+}};
+
+void CheckOrders(const Loaded& loaded, Problems& problems) {
+  for (const Order& order : kOrders)
+    if (!order.holds(loaded.settings))
+      problems.push_back({WhereOf(loaded, {order.smaller, order.larger}),
+                          fmt::format("{} must not exceed {}: {}", Shown(loaded, order.smaller),
+                                      Shown(loaded, order.larger), order.why)});
+}
+
+void InsertPassword(Loaded& loaded, Problems& problems) {
+  StoreSettings& store = loaded.settings.store;
+  if (store.password.empty()) return;
+  const std::string where = WhereOf(loaded, {"store.password"});
+  if (store.url.empty())
+    problems.push_back({where, "store.password has no use without store.url"});
+  else if (HasPassword(store.url))
+    problems.push_back({where, "store.url has a password already: give one of the two"});
+  else
+    store.url = WithPassword(store.url, store.password);
+  if (!store.listen.empty() && !HasPassword(store.listen))
+    store.listen = WithPassword(store.listen, store.password);
+}
+
+}  // namespace
+
+void MakeCoherent(Loaded& loaded, Problems& problems) {
+  CheckOrders(loaded, problems);
+  InsertPassword(loaded, problems);
+}
+
+}  // namespace tenure::config

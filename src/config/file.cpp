@@ -1,0 +1,141 @@
+#include "config/file.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/utf8.hpp"
+#include "config/printable.hpp"
+#include "config/read_file.hpp"
+#include "config/suggest.hpp"
+#include "config/yaml_tree.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1024 * 1024;
+
+/// The line of the first byte that no text of ours may hold, or empty.
+std::optional<int> LineOfBadText(std::string_view text) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    if (!base::IsStorableText(text.substr(0, end + 1))) return line;
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+
+/// What the unknown `key` of `section` was meant to be: a name of the same section, or a setting of
+/// another one that ends in it.
+std::string Hint(std::string_view section, const std::string& key) {
+  if (section.empty() && FindAddressed(key).setting && key.find('.') != std::string::npos)
+    return fmt::format("; write it nested, as \"{}: {{{}: …}}\"", key.substr(0, key.find('.')),
+                       key.substr(key.find('.') + 1));
+  if (const auto near = Nearest(key, NamesBelow(section)))
+    return fmt::format("; did you mean \"{}\"?", *near);
+  const std::string ending = "." + key;
+  for (const Setting& setting : Table())
+    if (setting.name.ends_with(ending))
+      return fmt::format("; did you mean the setting {}?", setting.name);
+  return "";
+}
+
+/// Holds the tree of one file against the table.
+class Walk {
+ public:
+  Walk(std::string_view file, Problems& problems) : file_(file), problems_(problems) {}
+
+  std::vector<Given> Root(YamlNode root) {
+    if (root.shape == YamlNode::Shape::kMapping)
+      Section("", std::move(root));
+    else if (root.shape != YamlNode::Shape::kNothing)
+      Note(root.line, "a configuration file holds names and values, like \"listen: 127.0.0.1:80\"");
+    return std::move(given_);
+  }
+
+ private:
+  void Section(std::string_view section, YamlNode node) {
+    for (YamlNode::Entry& entry : node.entries) {
+      if (problems_.size() >= kMostProblems) return;
+      const std::string name =
+          section.empty() ? entry.key : fmt::format("{}.{}", section, entry.key);
+      // A dot inside of a key would reach a setting past its section.
+      const bool dotted = entry.key.find('.') != std::string::npos;
+      if (!dotted && FindAddressed(name).setting)
+        Value(name, std::move(entry));
+      else if (!dotted && IsSection(name))
+        SectionValue(name, std::move(entry));
+      else
+        Note(entry.line, fmt::format("{} is not a {}{}", Quoted(entry.key),
+                                     section.empty() ? "setting or section"
+                                                     : fmt::format("setting of {}", section),
+                                     Hint(section, entry.key)));
+    }
+  }
+
+  void SectionValue(const std::string& name, YamlNode::Entry entry) {
+    if (entry.value.shape == YamlNode::Shape::kMapping)
+      Section(name, std::move(entry.value));
+    else if (entry.value.shape == YamlNode::Shape::kScalar ||
+             entry.value.shape == YamlNode::Shape::kList)  // nothing: all may be commented out
+      Note(entry.value.line, fmt::format("{} is a section: its settings stand below it", name));
+  }
+
+  void Value(const std::string& name, YamlNode::Entry entry) {
+    const Addressed to = FindAddressed(name);
+    if (IsSecret(to.setting->kind) && !to.by_file)
+      return Note(entry.line, fmt::format("the secret {0} does not stand in this file: name the "
+                                          "file that holds it with {0}_file, or set {1}",
+                                          name, EnvironmentName(name)));
+    switch (entry.value.shape) {
+      case YamlNode::Shape::kScalar:
+        given_.push_back({to.setting,
+                          to.by_file,
+                          std::move(entry.value.scalar),
+                          {Source::kFile, Where(entry.value.line), entry.value.line}});
+        break;
+      case YamlNode::Shape::kNothing:
+        Note(entry.line, fmt::format("{} has no value", name));
+        break;
+      case YamlNode::Shape::kList:
+      case YamlNode::Shape::kMapping:
+        Note(entry.line, fmt::format("{} takes {}", name, Accepts(to.setting->kind)));
+        break;
+      case YamlNode::Shape::kRefused:
+        break;
+    }
+  }
+
+  std::string Where(int line) const { return fmt::format("{}:{}", file_, line); }
+  void Note(int line, std::string message) {
+    problems_.push_back({Where(line), std::move(message), line});
+  }
+
+  const std::string_view file_;
+  Problems& problems_;
+  std::vector<Given> given_;
+};
+
+}  // namespace
+
+std::vector<Given> FromYaml(std::string_view text, std::string_view file, Problems& problems) {
+  if (const std::optional<int> line = LineOfBadText(text)) {
+    problems.push_back({fmt::format("{}:{}", file, *line), "this is not UTF-8 text", *line});
+    return {};
+  }
+  YamlNode root = ParseYaml(text, file, problems);
+  return Walk(file, problems).Root(std::move(root));
+}
+
+std::vector<Given> FromFile(const std::string& path, Problems& problems) {
+  try {
+    return FromYaml(ReadWholeFile(path, kMaxFileBytes), path, problems);
+  } catch (const base::UserError& error) {
+    problems.push_back({path, error.what()});
+    return {};
+  }
+}
+
+}  // namespace tenure::config

@@ -1,0 +1,222 @@
+#include "config/kinds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/time_text.hpp"
+#include "base/utf8.hpp"
+#include "config/printable.hpp"
+#include "config/redact.hpp"
+
+namespace tenure::config {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 4'096;
+constexpr std::string_view kHidden = "***";
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+template <class Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+struct ByteUnit {
+  std::string_view name;
+  std::size_t bytes;
+};
+constexpr std::array<ByteUnit, 4> kByteUnits{
+    {{"GiB", 1UL << 30}, {"MiB", 1UL << 20}, {"KiB", 1UL << 10}, {"B", 1}}};
+
+bool IsOneLine(std::string_view text) {
+  return text.size() <= kMaxTextBytes && Printable(text) == text;
+}
+
+bool IsHost(std::string_view host) {
+  const bool plain =
+      host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") ==
+      std::string_view::npos;
+  return !host.empty() && host.size() <= 253 && plain;
+}
+
+bool IsIpv6(std::string_view host) {
+  return host.find(':') != std::string_view::npos && host.size() <= 45 &&
+         host.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+// Take puts the text into its member, or says false and changes nothing.
+
+bool Take(const Text& kind, std::string_view text, Settings& settings) {
+  if (text.empty() || !IsOneLine(text)) return false;
+  kind.member.In(settings) = text;
+  return true;
+}
+
+bool Take(const Choice& kind, std::string_view text, Settings& settings) {
+  for (std::size_t word = 0; word < kind.words.size(); ++word) {
+    if (kind.words[word] != text) continue;
+    kind.write(settings, word);
+    return true;
+  }
+  return false;
+}
+
+bool Take(const Switch& kind, std::string_view text, Settings& settings) {
+  const bool on = text == "on" || text == "true";
+  if (!on && text != "off" && text != "false") return false;
+  kind.member.In(settings) = on;
+  return true;
+}
+
+bool Take(const Integer& kind, std::string_view text, Settings& settings) {
+  const std::optional<int> number = ParseNumber<int>(text);
+  if (!number || *number < kind.least || *number > kind.most) return false;
+  kind.member.In(settings) = *number;
+  return true;
+}
+
+bool Take(const Duration& kind, std::string_view text, Settings& settings) {
+  const std::optional<std::int64_t> ms = base::ParseDurationMs(text);
+  if (!ms || *ms < kind.least_ms || *ms > kind.most_ms) return false;
+  kind.member.In(settings) = *ms;
+  return true;
+}
+
+bool Take(const ByteSize& kind, std::string_view text, Settings& settings) {
+  const std::optional<std::size_t> bytes = ParseByteSize(text);
+  if (!bytes || *bytes < kind.least || *bytes > kind.most) return false;
+  kind.member.In(settings) = *bytes;
+  return true;
+}
+
+bool Take(const HostPort& kind, std::string_view text, Settings& settings) {
+  const std::optional<Address> address = ParseAddress(text);
+  if (!address) return false;
+  kind.member.In(settings) = *address;
+  return true;
+}
+
+bool Take(const PostgresUrl& kind, std::string_view text, Settings& settings) {
+  const bool postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+  if (!text.empty() && (!postgres || !IsOneLine(text))) return false;
+  kind.member.In(settings) = text;
+  return true;
+}
+
+bool Take(const SecretText& kind, std::string_view text, Settings& settings) {
+  if (text.empty() || text.size() > kMaxTextBytes || !base::IsStorableText(text)) return false;
+  kind.member.In(settings) = Secret(std::string(text));
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> Assign(const Kind& kind, std::string_view text, Settings& settings) {
+  const bool taken = std::visit([&](const auto& one) { return Take(one, text, settings); }, kind);
+  if (taken) return std::nullopt;
+  const bool quotable = !IsSecret(kind) && !std::holds_alternative<PostgresUrl>(kind);
+  return fmt::format("{} is not {}", quotable ? Quoted(text) : "the value", Accepts(kind));
+}
+
+std::string ValueText(const Kind& kind, const Settings& settings) {
+  return std::visit(
+      Overloaded{
+          [&](const Text& k) { return k.member.In(settings); },
+          [&](const Choice& k) { return std::string(k.words[k.read(settings)]); },
+          [&](const Switch& k) { return std::string(k.member.In(settings) ? "on" : "off"); },
+          [&](const Integer& k) { return fmt::to_string(k.member.In(settings)); },
+          [&](const Duration& k) { return base::DurationText(k.member.In(settings)); },
+          [&](const ByteSize& k) { return ByteSizeText(k.member.In(settings)); },
+          [&](const HostPort& k) { return AddressText(k.member.In(settings)); },
+          [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
+          [&](const SecretText& k) {
+            return std::string(k.member.In(settings).empty() ? std::string_view{} : kHidden);
+          },
+      },
+      kind);
+}
+
+bool SameValue(const Kind& kind, const Settings& left, const Settings& right) {
+  return std::visit(Overloaded{
+                        [&](const Choice& k) { return k.read(left) == k.read(right); },
+                        [&](const auto& k) { return k.member.In(left) == k.member.In(right); },
+                    },
+                    kind);
+}
+
+std::string Accepts(const Kind& kind) {
+  return std::visit(
+      Overloaded{
+          [](const Text&) -> std::string { return "a text of one line"; },
+          [](const Choice& k) { return fmt::format("one of {}", fmt::join(k.words, ", ")); },
+          [](const Switch&) -> std::string { return "on or off"; },
+          [](const Integer& k) {
+            return fmt::format("a whole number from {} to {}", k.least, k.most);
+          },
+          [](const Duration& k) {
+            return fmt::format("a duration from {} to {} (like 30s, 5m, 1h30m or PT5M)",
+                               base::DurationText(k.least_ms), base::DurationText(k.most_ms));
+          },
+          [](const ByteSize& k) {
+            return fmt::format("a size from {} to {} (in B, KiB, MiB or GiB)",
+                               ByteSizeText(k.least), ByteSizeText(k.most));
+          },
+          [](const HostPort&) -> std::string { return "an address HOST:PORT"; },
+          [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },
+          [](const SecretText&) { return fmt::format("a secret of 1 to {} bytes", kMaxTextBytes); },
+      },
+      kind);
+}
+
+bool IsSecret(const Kind& kind) { return std::holds_alternative<SecretText>(kind); }
+
+std::optional<std::size_t> ParseByteSize(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::optional<std::size_t> number = ParseNumber<std::size_t>(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  for (const ByteUnit& unit : kByteUnits) {
+    if (text.substr(digits) != unit.name) continue;
+    if (*number > std::numeric_limits<std::size_t>::max() / unit.bytes) return std::nullopt;
+    return *number * unit.bytes;
+  }
+  return std::nullopt;
+}
+
+std::string ByteSizeText(std::size_t bytes) {
+  for (const ByteUnit& unit : kByteUnits)
+    if (bytes >= unit.bytes && bytes % unit.bytes == 0)
+      return fmt::format("{}{}", bytes / unit.bytes, unit.name);
+  return "0B";
+}
+
+std::optional<Address> ParseAddress(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::optional<std::uint16_t> port = ParseNumber<std::uint16_t>(text.substr(colon + 1));
+  std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (!port || !(bracketed ? IsIpv6(host) : IsHost(host))) return std::nullopt;
+  return Address{std::string(host), *port};
+}
+
+std::string AddressText(const Address& address) {
+  const bool ipv6 = address.host.find(':') != std::string::npos;
+  return ipv6 ? fmt::format("[{}]:{}", address.host, address.port)
+              : fmt::format("{}:{}", address.host, address.port);
+}
+
+}  // namespace tenure::config

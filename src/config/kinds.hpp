@@ -1,0 +1,129 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "config/secret.hpp"
+#include "config/settings.hpp"
+
+namespace tenure::config {
+
+// The kinds of values that settings have. A kind knows which member of Settings it fills and what
+// it accepts; text goes in through Assign and comes out through ValueText.
+
+/// The place of one value in Settings. Made from a stateless generic lambda
+/// `[](auto& s) -> auto& { return s.log.level; }`, so that one line of the table serves reading and
+/// writing.
+template <class T>
+class Member {
+ public:
+  template <class Path>
+  requires std::is_invocable_r_v<T&, Path, Settings&>
+  constexpr Member(Path)  // NOLINT(google-explicit-constructor): the table reads better without
+      : write_([](Settings& s) -> T& { return Path{}(s); }),
+        read_([](const Settings& s) -> const T& { return Path{}(s); }) {}
+
+  T& In(Settings& settings) const { return write_(settings); }
+  const T& In(const Settings& settings) const { return read_(settings); }
+
+ private:
+  T& (*write_)(Settings&);
+  const T& (*read_)(const Settings&);
+};
+
+/// Any text of one line that is not empty.
+struct Text {
+  Member<std::string> member;
+};
+
+/// One of a few words. `words` follow the values of the member's enum, from 0 up.
+struct Choice {
+  template <class Path>
+  constexpr Choice(Path, std::span<const std::string_view> in_order)
+      : words(in_order),
+        read([](const Settings& s) { return static_cast<std::size_t>(Path{}(s)); }),
+        write([](Settings& s, std::size_t word) {
+          auto& member = Path{}(s);
+          member = static_cast<std::remove_reference_t<decltype(member)>>(word);
+        }) {}
+
+  std::span<const std::string_view> words;
+  std::size_t (*read)(const Settings&);
+  void (*write)(Settings&, std::size_t word);
+};
+
+/// "on" or "off"; "true" and "false" are read too.
+struct Switch {
+  Member<bool> member;
+};
+
+struct Integer {
+  Member<int> member;
+  int least;
+  int most;
+};
+
+/// As base::ParseDurationMs reads it.
+struct Duration {
+  Member<std::int64_t> member;
+  std::int64_t least_ms;
+  std::int64_t most_ms;
+};
+
+/// A number with B, KiB, MiB or GiB.
+struct ByteSize {
+  Member<std::size_t> member;
+  std::size_t least;
+  std::size_t most;
+};
+
+/// HOST:PORT; IPv6 addresses in brackets.
+struct HostPort {
+  Member<Address> member;
+};
+
+/// Empty, or postgres://… (postgresql://…). Shown without its password.
+struct PostgresUrl {
+  Member<std::string> member;
+};
+
+/// Comes from the environment, or from a file that is named by the setting with "_file" appended;
+/// never from the configuration file or the command line, where others can read it. Never shown.
+struct SecretText {
+  Member<Secret> member;
+};
+
+using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, HostPort, PostgresUrl,
+                          SecretText>;
+
+/// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
+/// and the sentence that says why comes back; it quotes no secret.
+std::optional<std::string> Assign(const Kind& kind, std::string_view text, Settings& settings);
+
+/// The member's value as Assign reads it, except for secrets: those are shown as "***".
+std::string ValueText(const Kind& kind, const Settings& settings);
+
+/// Whether both have the same value there, secrets included.
+bool SameValue(const Kind& kind, const Settings& left, const Settings& right);
+
+/// What the kind accepts, to follow "is not" or "takes": "a duration from 1s to 10m".
+std::string Accepts(const Kind& kind);
+
+bool IsSecret(const Kind& kind);
+
+/// "64KiB", "1MiB", "512B".
+std::optional<std::size_t> ParseByteSize(std::string_view text);
+std::string ByteSizeText(std::size_t bytes);
+
+/// "127.0.0.1:8080", "[::1]:0".
+std::optional<Address> ParseAddress(std::string_view text);
+std::string AddressText(const Address& address);
+
+}  // namespace tenure::config

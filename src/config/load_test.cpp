@@ -1,0 +1,176 @@
+#include "config/load.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/test_support.hpp"
+
+namespace tenure::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// "where: message" of all that is wrong; empty when the sources load.
+std::vector<std::string> Refusals(const Sources& sources) {
+  std::vector<std::string> lines;
+  try {
+    Load(sources);
+  } catch (const SettingsError& error) {
+    for (const Problem& problem : error.problems())
+      lines.push_back(problem.where + ": " + problem.message);
+  }
+  return lines;
+}
+
+std::string Where(const Loaded& loaded, std::string_view name) {
+  return loaded.OriginOf(*FindSetting(name)).where;
+}
+
+TEST(Load, WithoutSourcesEverythingIsTheDefault) {
+  const Loaded loaded = Load({});
+  EXPECT_EQ(loaded.settings, Settings{});
+  EXPECT_EQ(Where(loaded, "listen"), "default");
+}
+
+TEST(Load, FlagsWinOverTheEnvironmentAndThatOverTheFile) {
+  const TemporaryFile file(
+      "data: file\nlisten: file:1\nlog: {level: error}\nsessions: {duration: 1d}\n");
+  const Loaded loaded =
+      Load({.file = file.path(),
+            .environment = {{"TENURE_LISTEN", "environment:2"}, {"TENURE_LOG_LEVEL", "warn"}},
+            .flags = {{"--set", "log.level", "debug"}}});
+  EXPECT_EQ(loaded.settings.data, "file");
+  EXPECT_EQ(loaded.settings.listen, (Address{"environment", 2}));
+  EXPECT_EQ(loaded.settings.log.level, base::LogLevel::kDebug);
+  EXPECT_EQ(loaded.settings.sessions.duration_ms, 86'400'000);
+  EXPECT_EQ(loaded.settings.workers, Settings{}.workers);
+  EXPECT_EQ(Where(loaded, "data"), file.path() + ":1");
+  EXPECT_EQ(Where(loaded, "listen"), "TENURE_LISTEN");
+  EXPECT_EQ(Where(loaded, "log.level"), "--set log.level");
+  EXPECT_EQ(Where(loaded, "workers"), "default");
+}
+
+TEST(Load, ReportsEverythingThatIsWrongAtOnce) {
+  const TemporaryFile file("data: x\nsesions: {}\nhttp:\n  threads: many\n");
+  EXPECT_THAT(
+      Refusals({.file = file.path(),
+                .environment = {{"TENURE_LOG_LEVEL", "loud"}, {"TENURE_NONSENSE", "x"}},
+                .flags = {{"--listen", "listen", "nowhere"}, {"--set", "log.levle", "debug"}}}),
+      ElementsAre(
+          file.path() + ":2: \"sesions\" is not a setting or section; did you mean \"sessions\"?",
+          file.path() + ":4: http.threads: \"many\" is not a whole number from 0 to 256",
+          "TENURE_NONSENSE: there is no setting of that name",
+          "TENURE_LOG_LEVEL: log.level: \"loud\" is not one of debug, info, warn, error",
+          "--set log.levle: there is no setting of that name; did you mean log.level?",
+          "--listen: listen: \"nowhere\" is not an address HOST:PORT"));
+}
+
+TEST(Load, AWrongValueIsRefusedAlsoWhenALaterSourceWins) {
+  const TemporaryFile file("log: {level: loud}\n");
+  EXPECT_THAT(
+      Refusals({.file = file.path(), .environment = {{"TENURE_LOG_LEVEL", "info"}}, .flags = {}}),
+      ElementsAre(HasSubstr(":1: log.level: \"loud\" is not")));
+}
+
+TEST(Load, AFlagThatIsGivenTwiceIsRefused) {
+  EXPECT_THAT(Refusals({.file = {},
+                        .environment = {},
+                        .flags = {{"--listen", "listen", "a:1"}, {"--set", "listen", "b:2"}}}),
+              ElementsAre("--set listen: listen is given twice, first by --listen"));
+}
+
+TEST(Load, ASecretComesFromTheEnvironmentOrFromAFile) {
+  const Flag store{"--store", "store.url", "postgres://app@db/x"};
+  const TemporaryFile secret("s3cret\n");
+  const std::string joined = "postgres://app:s3cret@db/x";
+  EXPECT_EQ(
+      Load({.file = {}, .environment = {{"TENURE_STORE_PASSWORD", "s3cret"}}, .flags = {store}})
+          .settings.store.url,
+      joined);
+  EXPECT_EQ(Load({.file = {},
+                  .environment = {{"TENURE_STORE_PASSWORD_FILE", secret.path()}},
+                  .flags = {store}})
+                .settings.store.url,
+            joined);
+  const TemporaryFile yaml("store:\n  url: postgres://app@db/x\n  password_file: " + secret.path());
+  EXPECT_EQ(Load({.file = yaml.path(), .environment = {}, .flags = {}}).settings.store.url, joined);
+}
+
+TEST(Load, ThePasswordAlsoServesTheDirectAddress) {
+  const Settings settings = Load({.file = {},
+                                  .environment = {{"TENURE_STORE_PASSWORD", "s3cret"},
+                                                  {"TENURE_STORE_URL", "postgres://app@pool/x"},
+                                                  {"TENURE_STORE_LISTEN", "postgres://app@db/x"}},
+                                  .flags = {}})
+                                .settings;
+  EXPECT_EQ(settings.store.listen, "postgres://app:s3cret@db/x");
+}
+
+TEST(Load, ASecretOnTheCommandLineIsRefusedWithoutQuotingIt) {
+  const auto refusals =
+      Refusals({.file = {}, .environment = {}, .flags = {{"--set", "store.password", "hunter2"}}});
+  EXPECT_THAT(refusals, ElementsAre("--set store.password: others can read a command line: give "
+                                    "store.password_file, or set TENURE_STORE_PASSWORD"));
+}
+
+TEST(Load, ASecretFileThatIsMissingEmptyOrHugeIsRefused) {
+  const auto refusal = [](const std::string& path) {
+    const auto lines =
+        Refusals({.file = {}, .environment = {{"TENURE_STORE_PASSWORD_FILE", path}}, .flags = {}});
+    return lines.empty() ? std::string() : lines.front();
+  };
+  EXPECT_THAT(refusal("/nowhere"), HasSubstr("\"/nowhere\" cannot be read: No such file"));
+  const TemporaryFile empty("\n");
+  EXPECT_THAT(refusal(empty.path()), HasSubstr("the value is not a secret"));
+  const TemporaryFile huge(std::string(100'000, 's'));
+  EXPECT_THAT(refusal(huge.path()), HasSubstr("is larger than 64KiB"));
+  EXPECT_THAT(refusal(huge.path()), Not(HasSubstr("sss")));
+}
+
+TEST(Load, APasswordMustHaveAPlaceToGo) {
+  const std::pair<std::string, std::string> password{"TENURE_STORE_PASSWORD", "hunter2"};
+  EXPECT_THAT(Refusals({.file = {}, .environment = {password}, .flags = {}}),
+              ElementsAre("TENURE_STORE_PASSWORD: store.password has no use without store.url"));
+  EXPECT_THAT(Refusals({.file = {},
+                        .environment = {password, {"TENURE_STORE_URL", "postgres://a:b@db"}},
+                        .flags = {}}),
+              ElementsAre("TENURE_STORE_PASSWORD: store.url has a password already: give one of "
+                          "the two"));
+}
+
+TEST(Load, ValuesMustMakeSenseTogether) {
+  const TemporaryFile file("lanes:\n  queue_items: 100\n");
+  EXPECT_THAT(
+      Refusals({.file = file.path(), .environment = {}, .flags = {}}),
+      ElementsAre(file.path() + ":2: lanes.batch_items (512) must not exceed "
+                                "lanes.queue_items (100): a batch is taken from the queue"));
+  EXPECT_THAT(Refusals({.file = {},
+                        .environment = {{"TENURE_STORE_LOCK_TIMEOUT", "20s"}},
+                        .flags = {{"--set", "http.max_body", "64MiB"},
+                                  {"--set", "lanes.queue_bytes", "8MiB"}}})
+                  .size(),
+              2U);
+}
+
+TEST(Load, TheTextOfTheErrorHasOneLinePerProblem) {
+  try {
+    Load({.file = {},
+          .environment = {{"TENURE_ONE_THING", ""}, {"TENURE_ANOTHER", ""}},
+          .flags = {}});
+    FAIL();
+  } catch (const base::UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "TENURE_ONE_THING: there is no setting of that name\n"
+                 "TENURE_ANOTHER: there is no setting of that name");
+  }
+}
+
+TEST(Load, TheFileIsTheFlagsOrTheEnvironmentsOrTheOneInTheFolder) {
+  EXPECT_EQ(ChooseFile("a", {{"TENURE_CONFIG", "b"}}), "a");
+  EXPECT_EQ(ChooseFile(std::nullopt, {{"TENURE_CONFIG", "b"}}), "b");
+}
+
+}  // namespace
+}  // namespace tenure::config

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/log.hpp"
+#include "config/secret.hpp"
+
+namespace tenure::config {
+
+// What the program runs by: plain values, made once by config::Load and passed by const reference.
+// The initialisers here are the defaults; what each setting does, its bounds and when to change it
+// stand in the table (table.cpp) and on the page made from it (docs/reference/settings.md).
+
+/// Where to listen. `host` is a name or an address, IPv6 without its brackets.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;  ///< 0: any free one
+
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+enum class Migrate {
+  kAuto,   ///< bring the schema up to date at start
+  kCheck,  ///< refuse to start when it is not
+};
+
+struct StoreSettings {
+  std::string url;     ///< empty: embedded SQLite in `data`. Never printed, see RedactedUrl
+  std::string listen;  ///< direct address for LISTEN behind a pooler; empty: `url`
+  /// Load has put it into `url` and `listen` already: nobody else needs it.
+  Secret password;
+  Migrate migrate = Migrate::kAuto;
+  bool pooled = false;
+  int write_lanes = 2;
+  int read_lanes = 1;
+  std::int64_t lock_timeout_ms = 2'000;
+  std::int64_t statement_timeout_ms = 10'000;
+  std::int64_t connect_timeout_ms = 5'000;
+
+  friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
+};
+
+struct LaneSettings {
+  int queue_items = 4'096;
+  std::size_t queue_bytes = 64 * 1024 * 1024;
+  int batch_items = 512;
+  std::size_t batch_bytes = 4 * 1024 * 1024;
+  std::int64_t max_wait_ms = 5'000;
+
+  friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
+};
+
+struct HttpSettings {
+  int threads = 0;  ///< 0: by the number of cores
+  std::size_t max_header_bytes = 16 * 1024;
+  std::size_t max_body_bytes = 1024 * 1024;
+  int max_connections = 10'000;
+  std::int64_t header_timeout_ms = 10'000;
+  std::int64_t body_timeout_ms = 30'000;
+  std::int64_t idle_timeout_ms = 75'000;
+  std::int64_t write_timeout_ms = 30'000;
+  std::int64_t stop_grace_ms = 10'000;
+
+  friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
+};
+
+struct SessionSettings {
+  std::int64_t duration_ms = 30LL * 86'400'000;
+  std::int64_t retention_ms = 400LL * 86'400'000;
+  std::int64_t expiry_interval_ms = 10LL * 60'000;
+
+  friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
+};
+
+enum class LogStyle {
+  kAuto,  ///< text on a terminal, JSON elsewhere
+  kJson,
+  kText,
+};
+
+struct LogSettings {
+  base::LogLevel level = base::LogLevel::kInfo;
+  LogStyle format = LogStyle::kAuto;
+
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
+};
+
+struct Settings {
+  Address listen{"127.0.0.1", 8080};
+  std::string data = "./tenure-data";
+  bool workers = true;
+  StoreSettings store;
+  LaneSettings lanes;
+  HttpSettings http;
+  SessionSettings sessions;
+  LogSettings log;
+
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+}  // namespace tenure::config

@@ -1,0 +1,247 @@
+#include "config/table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace tenure::config {
+namespace {
+
+// Where a setting's value stands in Settings.
+#define AT(path) \
+  [](auto& s) -> auto& { return s.path; }
+
+constexpr std::int64_t kSecond = 1'000;
+constexpr std::int64_t kMinute = 60 * kSecond;
+constexpr std::int64_t kHour = 60 * kMinute;
+constexpr std::int64_t kDay = 24 * kHour;
+constexpr std::size_t kKiB = 1'024;
+constexpr std::size_t kMiB = 1'024 * kKiB;
+constexpr std::size_t kGiB = 1'024 * kMiB;
+
+constexpr std::array<std::string_view, 2> kMigrateWords{"auto", "check"};
+constexpr std::array<std::string_view, 4> kLevelWords{"debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 3> kStyleWords{"auto", "json", "text"};
+
+const Setting kTable[] = {
+    {.name = "listen",
+     .kind = HostPort{AT(listen)},
+     .does = "The address on which the HTTP API is served; port 0 takes any free one.",
+     .change_when = "To use another port, or to serve other machines once authentication is "
+                    "configured; without it Tenure binds to loopback addresses only.",
+     .flag = "--listen"},
+    {.name = "data",
+     .kind = Text{AT(data)},
+     .does = "The folder of the embedded store; it is made when it does not exist.",
+     .change_when = "In production: give it a place that is backed up and has room to grow. It has "
+                    "no meaning with `store.url`.",
+     .flag = "--data"},
+    {.name = "workers",
+     .kind = Switch{AT(workers)},
+     .does = "Whether this process also does background work (expiry, clean-up), or only answers "
+             "requests.",
+     .change_when =
+         "To keep some processes of an ensemble for requests alone; at least one process "
+         "must have it on.",
+     .flag = "--workers"},
+
+    {.name = "store.url",
+     .kind = PostgresUrl{AT(store.url)},
+     .does = "The PostgreSQL database that all processes of an ensemble share; empty for the "
+             "embedded SQLite store in `data`.",
+     .change_when =
+         "As soon as more than one process or machine shall serve. Keep the password out "
+         "of it: use `store.password_file`.",
+     .flag = "--store"},
+    {.name = "store.password",
+     .kind = SecretText{AT(store.password)},
+     .does = "The password for `store.url` and `store.listen` when they carry none.",
+     .change_when = "Whenever the database asks for a password."},
+    {.name = "store.migrate",
+     .kind = Choice{AT(store.migrate), kMigrateWords},
+     .does = "What happens at start when the store's schema is older than the program: `auto` "
+             "brings it up to date, `check` refuses to start.",
+     .change_when = "To `check` where a DBA runs `tenure migrate` with a role of its own."},
+    {.name = "store.pooled",
+     .kind = Switch{AT(store.pooled)},
+     .does = "Whether `store.url` leads through a pooler in transaction mode, such as PgBouncer: "
+             "then no prepared statement or session lock is used.",
+     .change_when = "To `on` behind such a pooler, and only there: statements are then parsed "
+                    "anew each time."},
+    {.name = "store.listen",
+     .kind = PostgresUrl{AT(store.listen)},
+     .does = "The direct address of the database, past the pooler, for migrations and for the one "
+             "connection that listens for notifications; empty for `store.url`.",
+     .change_when =
+         "Together with `store.pooled`; without it waiting requests are woken by polling."},
+    {.name = "store.write_lanes",
+     .kind = Integer{AT(store.write_lanes), 1, 64},
+     .does = "How many connections of this process write to PostgreSQL at the same time; the "
+             "embedded store always has one.",
+     .change_when = "Up when requests queue here while the database is idle; the sum over all "
+                    "processes must fit its connection limit."},
+    {.name = "store.read_lanes",
+     .kind = Integer{AT(store.read_lanes), 1, 64},
+     .does = "How many connections of this process serve lists and look-ups.",
+     .change_when = "Up when long lists hold up short look-ups."},
+    {.name = "store.lock_timeout",
+     .kind = Duration{AT(store.lock_timeout_ms), 10, kMinute},
+     .does = "How long a transaction waits for a lock that somebody else holds before its requests "
+             "are answered 503 `contended`.",
+     .change_when = "Down when callers would rather retry at once; up when your own transactions "
+                    "hold rows of Tenure for longer."},
+    {.name = "store.statement_timeout",
+     .kind = Duration{AT(store.statement_timeout_ms), 100, 10 * kMinute},
+     .does = "How long one statement may run before the database cancels it.",
+     .change_when = "Up on a slow database when statements of large batches are cancelled."},
+    {.name = "store.connect_timeout",
+     .kind = Duration{AT(store.connect_timeout_ms), kSecond, kMinute},
+     .does = "How long one attempt to connect to the database may take.",
+     .change_when = "Up when the database is far away or wakes up on demand."},
+
+    {.name = "lanes.queue_items",
+     .kind = Integer{AT(lanes.queue_items), 1, 1'000'000},
+     .does = "How many requests may wait for one lane; one more is answered 503 at once.",
+     .change_when = "Up for short bursts of more clients than that; a longer queue makes nobody "
+                    "faster under lasting overload."},
+    {.name = "lanes.queue_bytes",
+     .kind = ByteSize{AT(lanes.queue_bytes), kMiB, 16 * kGiB},
+     .does = "How much memory the requests that wait for one lane may take.",
+     .change_when = "With large bodies, or down on a machine with little memory."},
+    {.name = "lanes.batch_items",
+     .kind = Integer{AT(lanes.batch_items), 1, 10'000},
+     .does = "How many requests share one transaction at most.",
+     .change_when = "Down when a slow store makes single requests wait for large batches."},
+    {.name = "lanes.batch_bytes",
+     .kind = ByteSize{AT(lanes.batch_bytes), 64 * kKiB, kGiB},
+     .does = "How many bytes of requests share one transaction at most; a larger request gets one "
+             "of its own.",
+     .change_when = "Together with `lanes.batch_items`."},
+    {.name = "lanes.max_wait",
+     .kind = Duration{AT(lanes.max_wait_ms), 10, 5 * kMinute},
+     .does = "How long a request may wait for its turn; after that it is answered 503 and nothing "
+             "has happened.",
+     .change_when = "To a little less than your clients' own time-out: work for a caller who has "
+                    "gone is wasted."},
+
+    {.name = "http.threads",
+     .kind = Integer{AT(http.threads), 0, 256},
+     .does = "How many threads serve connections; 0 chooses by the number of cores.",
+     .change_when = "To leave cores to a database on the same machine."},
+    {.name = "http.max_header",
+     .kind = ByteSize{AT(http.max_header_bytes), kKiB, kMiB},
+     .does = "The longest request line and header together; beyond it the answer is 431.",
+     .change_when = "Up when tokens with many claims do not fit."},
+    {.name = "http.max_body",
+     .kind = ByteSize{AT(http.max_body_bytes), kKiB, 64 * kMiB},
+     .does = "The largest request body; beyond it the answer is 413.",
+     .change_when = "Up for large payloads, together with `lanes.queue_bytes`."},
+    {.name = "http.max_connections",
+     .kind = Integer{AT(http.max_connections), 1, 1'000'000},
+     .does = "How many connections are served at the same time; one more is answered 503 and "
+             "closed.",
+     .change_when = "Up with many idle clients; the process needs as many file descriptors."},
+    {.name = "http.header_timeout",
+     .kind = Duration{AT(http.header_timeout_ms), 100, kHour},
+     .does = "How long a client may take from a request's first byte to the end of its header "
+             "(408).",
+     .change_when = "Hardly ever: it keeps slow attackers from holding connections."},
+    {.name = "http.body_timeout",
+     .kind = Duration{AT(http.body_timeout_ms), 100, kHour},
+     .does = "How long a client may take to send a request's body (408).",
+     .change_when = "Up for large bodies over slow lines."},
+    {.name = "http.idle_timeout",
+     .kind = Duration{AT(http.idle_timeout_ms), 100, kHour},
+     .does = "How long a connection may stay open between two requests.",
+     .change_when = "To more than the idle time-out of a load balancer in front, so that it never "
+                    "uses a connection that is just being closed."},
+    {.name = "http.write_timeout",
+     .kind = Duration{AT(http.write_timeout_ms), 100, kHour},
+     .does = "How long a client may take to read its answer before it is cut off.",
+     .change_when = "Up for long lists over slow lines."},
+    {.name = "http.stop_grace",
+     .kind = Duration{AT(http.stop_grace_ms), 0, 10 * kMinute},
+     .does = "How long requests that are under way may still take after SIGTERM.",
+     .change_when = "To less than what your service manager waits before it kills."},
+
+    {.name = "sessions.duration",
+     .kind = Duration{AT(sessions.duration_ms), kSecond, 3'650 * kDay},
+     .does = "How long a session lasts from its start, unless it is ended or upgraded before.",
+     .change_when =
+         "When your contracts grant a session for another time; sessions that exist keep "
+         "their end.",
+     .scope = Scope::kEnsemble},
+    {.name = "sessions.retention",
+     .kind = Duration{AT(sessions.retention_ms), kSecond, 36'500 * kDay},
+     .does = "How long an ended session is kept before it is deleted, in any case until its usage "
+             "is acknowledged.",
+     .change_when = "When the law or your auditors ask for more, or for less."},
+    {.name = "sessions.expiry_interval",
+     .kind = Duration{AT(sessions.expiry_interval_ms), 100, kDay},
+     .does = "How often sessions past their end are marked as expired; they are never reported "
+             "active in between.",
+     .change_when = "Down when the count of expired sessions shall be fresh."},
+
+    {.name = "log.level",
+     .kind = Choice{AT(log.level), kLevelWords},
+     .does = "The least level of the events that are logged.",
+     .change_when = "To `debug` while you look for a cause.",
+     .takes = Takes::kWhileRunning},
+    {.name = "log.format",
+     .kind = Choice{AT(log.format), kStyleWords},
+     .does = "How events are logged: `json` one object per line, `text` for people, `auto` is "
+             "`text` on a terminal and `json` elsewhere.",
+     .change_when = "To `json` when a terminal is what your collector reads."},
+};
+
+#undef AT
+
+constexpr std::string_view kFileSuffix = "_file";
+
+}  // namespace
+
+std::span<const Setting> Table() { return kTable; }
+
+const Setting* FindSetting(std::string_view name) {
+  const auto* found = std::ranges::find(kTable, name, &Setting::name);
+  return found == std::end(kTable) ? nullptr : found;
+}
+
+Addressed FindAddressed(std::string_view name) {
+  if (const Setting* setting = FindSetting(name)) return {setting, false};
+  if (!name.ends_with(kFileSuffix)) return {};
+  const Setting* setting = FindSetting(name.substr(0, name.size() - kFileSuffix.size()));
+  if (!setting || !IsSecret(setting->kind)) return {};
+  return {setting, true};
+}
+
+bool IsSection(std::string_view name) {
+  return std::ranges::any_of(kTable, [&](const Setting& setting) {
+    return setting.name.size() > name.size() && setting.name.starts_with(name) &&
+           setting.name[name.size()] == '.';
+  });
+}
+
+std::vector<std::string> NamesBelow(std::string_view section) {
+  std::vector<std::string> names;
+  const std::string prefix = section.empty() ? "" : std::string(section) + '.';
+  for (const Setting& setting : kTable) {
+    if (!setting.name.starts_with(prefix)) continue;
+    std::string name(setting.name.substr(prefix.size()));
+    if (const std::size_t dot = name.find('.'); dot != std::string::npos)
+      name.resize(dot);
+    else if (IsSecret(setting.kind))
+      name += kFileSuffix;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string EnvironmentName(std::string_view name) {
+  std::string out = "TENURE_";
+  for (const char c : name)
+    out += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+}  // namespace tenure::config

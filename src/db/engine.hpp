@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/connection.hpp"
+
+namespace tenure::db {
+
+/// One transaction of maintenance (migrations, incarnation, shared settings), alone in the whole
+/// ensemble: it holds the store's maintenance lock from its beginning to its end. Values are text
+/// in both directions. Rolled back unless committed. Throws base::Fault.
+class Maintenance {
+ public:
+  using TextRows = std::vector<std::vector<std::string>>;
+
+  virtual ~Maintenance() = default;
+  /// Any number of statements, without parameters.
+  virtual void Execute(std::string_view script) = 0;
+  virtual TextRows Run(const Query& query, const std::vector<std::string>& params = {}) = 0;
+  virtual void Commit() = 0;
+};
+
+/// What is different between the stores, besides the texts of the queries.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string_view name() const = 0;  ///< "sqlite" or "postgres"
+  /// For people: where the data is; never with a password.
+  virtual std::string place() const = 0;
+  /// How many lanes may write at once; 0: as many as configured.
+  virtual int max_write_lanes() const = 0;
+  /// A connection that is not open yet.
+  virtual std::unique_ptr<Connection> NewConnection(Access access) = 0;
+  virtual std::unique_ptr<Maintenance> BeginMaintenance() = 0;
+  /// Which of the texts of a migration or query is ours.
+  virtual std::string_view TextOf(const Query& query) const = 0;
+
+  /// Compares the store with what is known of it (spec 05, Incarnation) and raises the incarnation
+  /// where commits may have been forgotten. After migrations, before lanes.
+  virtual void CheckIdentity() = 0;
+};
+
+}  // namespace tenure::db

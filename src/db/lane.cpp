@@ -1,0 +1,320 @@
+#include "db/lane.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+
+namespace tenure::db {
+namespace {
+
+using base::Fault;
+using base::FaultKind;
+
+constexpr std::int64_t kFirstBackoffMs = 50;
+constexpr std::int64_t kLongestBackoffMs = 2'000;
+
+/// Between half of `ms` and all of it, so that processes that failed together do not come back
+/// together.
+std::int64_t Jittered(std::int64_t ms) {
+  std::uint8_t byte = 0;
+  base::RandomBytes(&byte, 1);
+  return ms / 2 + ms * byte / 512;
+}
+
+void SleepMs(std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+}  // namespace
+
+Lane::Lane(std::string name, std::unique_ptr<Connection> connection, const LaneOptions& options,
+           const base::Clock& clock, telemetry::Registry& metrics)
+    : name_(std::move(name)), options_(options), clock_(clock), connection_(std::move(connection)) {
+  const telemetry::Labels labels{{"lane", name_}};
+  probe_.batch_size = &metrics.GetHistogram("lane_batch_items", "Operations per batch.",
+                                            telemetry::SizeBounds(), 1, labels);
+  probe_.batch_duration =
+      &metrics.GetHistogram("lane_batch_seconds", "Time of one batch, commit included.",
+                            telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, labels);
+  probe_.depth = &metrics.GetGauge("lane_queue_items", "Operations that wait for a lane.", labels);
+  probe_.retried =
+      &metrics.GetCounter("lane_batches_retried_total", "Batches that were run again.", labels);
+  probe_.refused =
+      &metrics.GetCounter("lane_refused_total",
+                          "Operations refused because a lane was full, down or stopping.", labels);
+  probe_.connections =
+      &metrics.GetCounter("lane_connections_total", "Connections made to the store.", labels);
+}
+
+Lane::~Lane() { Stop(); }
+
+void Lane::Submit(std::unique_ptr<Operation> operation) {
+  std::optional<Fault> refusal;
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t bytes = operation->bytes();
+    const bool fits = waiting_items_ == 0 || (waiting_items_ < options_.queue_items &&
+                                              waiting_bytes_ + bytes <= options_.queue_bytes);
+    if (stopping_) {
+      refusal.emplace(FaultKind::kStopping, "this process is shutting down");
+    } else if (!up_) {
+      refusal.emplace(FaultKind::kStoreUnavailable, "the store cannot be reached");
+    } else if (!fits) {
+      refusal.emplace(FaultKind::kOverloaded, "more requests wait than the server takes on");
+    } else {
+      operation->deadline_boot_ms = clock_.BootMs() + options_.max_wait_ms;
+      auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& candidate) {
+        return candidate.handler == &operation->handler();
+      });
+      if (queue == queues_.end()) queue = queues_.emplace(queue, &operation->handler());
+      queue->waiting.push_back(std::move(operation));
+      ++waiting_items_;
+      waiting_bytes_ += bytes;
+      wake = std::exchange(idle_, false);
+    }
+  }
+  if (wake) arrived_.notify_one();
+  if (refusal) {
+    probe_.refused->Add();
+    operation->Complete(&*refusal);
+  }
+}
+
+void Lane::Open() {
+  connection_->Open();
+  probe_.connections->Add();
+}
+
+void Lane::Start() {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Lane::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    idle_ = false;
+  }
+  arrived_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lane::Loop() {
+  std::int64_t backoff_ms = 0;
+  while (true) {
+    Batch batch;
+    {
+      std::unique_lock lock(mutex_);
+      if (!up_ && !stopping_)
+        arrived_.wait_for(lock, std::chrono::milliseconds(backoff_ms), [&] { return stopping_; });
+      else if (!stopping_ && waiting_items_ == 0) {
+        idle_ = true;
+        arrived_.wait(lock, [&] { return !idle_ || stopping_; });
+      }
+      batch = TakeBatch();
+      if (stopping_ && batch.empty()) return;
+    }
+    if (!up_) {
+      // Refused at once rather than kept waiting: whoever was queued when the store went away.
+      const Fault fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+      Finish(std::move(batch), &fault);
+      if (Connect())
+        backoff_ms = 0;
+      else
+        backoff_ms = Jittered(std::clamp(backoff_ms * 2, kFirstBackoffMs, kLongestBackoffMs));
+    } else if (!batch.empty()) {
+      RunBatch(std::move(batch));
+    }
+  }
+}
+
+bool Lane::RunOnce() {
+  if (!up_) Connect();
+  Batch batch;
+  {
+    const std::lock_guard lock(mutex_);
+    batch = TakeBatch();
+  }
+  if (batch.empty()) return false;
+  RunBatch(std::move(batch));
+  return true;
+}
+
+Lane::Batch Lane::TakeBatch() {
+  Batch batch;
+  for (std::size_t tried = 0; tried < queues_.size() && batch.empty(); ++tried) {
+    next_queue_ = (next_queue_ + 1) % queues_.size();
+    auto& waiting = queues_[next_queue_].waiting;
+    std::size_t bytes = 0;
+    while (!waiting.empty() && batch.size() < options_.batch_items &&
+           (batch.empty() || bytes + waiting.front()->bytes() <= options_.batch_bytes)) {
+      bytes += waiting.front()->bytes();
+      batch.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+    }
+    waiting_items_ -= batch.size();
+    waiting_bytes_ -= bytes;
+  }
+  probe_.depth->Set(static_cast<std::int64_t>(waiting_items_));
+  return batch;
+}
+
+void Lane::RunBatch(Batch batch) {
+  const std::int64_t now_boot_ms = clock_.BootMs();
+  const auto late = std::stable_partition(batch.begin(), batch.end(), [&](const auto& operation) {
+    return operation->deadline_boot_ms >= now_boot_ms;
+  });
+  if (late != batch.end()) {
+    Batch expired(std::make_move_iterator(late), std::make_move_iterator(batch.end()));
+    batch.erase(late, batch.end());
+    const Fault fault(FaultKind::kTimeout, "its turn did not come in time");
+    Finish(std::move(expired), &fault);
+    if (batch.empty()) return;
+  }
+  const std::int64_t begun = base::MeasureMicros();
+  probe_.batch_size->Observe(static_cast<std::int64_t>(batch.size()));
+  try {
+    RunReads(batch);
+  } catch (const Fault& fault) {
+    Finish(std::move(batch), &fault);
+    return;
+  }
+  if (!batch.empty()) RunWrites(std::move(batch));
+  probe_.batch_duration->Observe(base::MeasureMicros() - begun);
+}
+
+/// Runs `Read` and answers what it decided; the rest stays in `batch`.
+void Lane::RunReads(Batch& batch) {
+  Handler& handler = batch.front()->handler();
+  if (!handler.reads()) return;
+  const auto look = [&] {
+    if (!connection_->IsOpen() && !Connect())
+      throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+    Transaction tx(*connection_, Access::kRead);
+    handler.Read(tx, View(batch));
+    tx.Commit();
+  };
+  try {
+    look();
+  } catch (const Fault& fault) {
+    // A connection that died while it was idle shows only now. Looking changes nothing: look once
+    // more.
+    if (connection_->IsOpen() && fault.kind() != FaultKind::kSerialization) throw;
+    for (const auto& operation : batch) operation->Reset();
+    look();
+  }
+  const auto open = std::stable_partition(
+      batch.begin(), batch.end(), [](const auto& operation) { return operation->decided(); });
+  Batch decided(std::make_move_iterator(batch.begin()), std::make_move_iterator(open));
+  batch.erase(batch.begin(), open);
+  if (decided.empty()) return;
+  handler.Done(View(decided));
+  Finish(std::move(decided), nullptr);
+}
+
+void Lane::RunWrites(Batch batch) {
+  bool reconnected = false;
+  for (int attempt = 0;; ++attempt) {
+    try {
+      Attempt(View(batch));
+      batch.front()->handler().Done(View(batch));
+      Finish(std::move(batch), nullptr);
+      return;
+    } catch (const Fault& fault) {
+      for (const auto& operation : batch) operation->Reset();
+      const bool again =
+          (fault.kind() == FaultKind::kSerialization && attempt < options_.retries) ||
+          (fault.kind() == FaultKind::kStoreUnavailable && !connection_->IsOpen() &&
+           !std::exchange(reconnected, true) && up_);
+      if (again) {
+        probe_.retried->Add();
+        if (connection_->IsOpen()) SleepMs(Jittered(attempt));
+        continue;
+      }
+      const bool alone = batch.size() == 1;
+      const bool of_one_item =
+          fault.kind() == FaultKind::kStatement || fault.kind() == FaultKind::kContended;
+      if (of_one_item && !alone) {
+        RunOneByOne(std::move(batch));
+        return;
+      }
+      if (fault.kind() == FaultKind::kStatement)
+        base::LogError("lane.statement", "the store refused a statement",
+                       {{"lane", name_}, {"detail", fault.what()}});
+      Finish(std::move(batch), &fault);
+      return;
+    }
+  }
+}
+
+/// One run of `Write` in one transaction.
+void Lane::Attempt(std::span<Operation* const> operations) {
+  if (!connection_->IsOpen() && !Connect())
+    throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+  Transaction tx(*connection_, Access::kWrite);
+  operations.front()->handler().Write(tx, operations);
+  for (const Operation* operation : operations)
+    TENURE_CHECK(operation->decided(), "a handler left an operation undecided");
+  tx.Commit();
+}
+
+void Lane::RunOneByOne(Batch batch) {
+  for (auto& operation : batch) {
+    Batch single;
+    single.push_back(std::move(operation));
+    RunWrites(std::move(single));
+  }
+}
+
+bool Lane::Connect() {
+  // Down until shown otherwise: those who come while we wait for the connection are told at once.
+  const bool was_up = up_.exchange(false);
+  try {
+    connection_->Open();
+    up_ = true;
+    probe_.connections->Add();
+    if (!was_up) base::LogInfo("lane.up", "the store is back", {{"lane", name_}});
+    return true;
+  } catch (const Fault& fault) {
+    if (was_up)
+      base::LogWarn("lane.down", "the store cannot be reached; requests get 503 until it is back",
+                    {{"lane", name_}, {"detail", fault.what()}});
+    return false;
+  }
+}
+
+/// Completes each operation where it came from: one post for all of the same home.
+void Lane::Finish(Batch batch, const Fault* fault) {
+  std::vector<std::pair<base::Executor*, Batch>> homes;
+  for (auto& operation : batch) {
+    auto home = std::find_if(homes.begin(), homes.end(),
+                             [&](const auto& entry) { return entry.first == operation->home(); });
+    if (home == homes.end()) home = homes.emplace(home, operation->home(), Batch());
+    home->second.push_back(std::move(operation));
+  }
+  std::optional<Fault> copy;
+  if (fault) copy = *fault;
+  for (auto& [home, operations] : homes) {
+    base::Task complete = [operations = std::move(operations), copy]() mutable {
+      for (auto& operation : operations) {
+        operation->Complete(copy ? &*copy : nullptr);
+        operation.reset();
+      }
+    };
+    if (home)
+      home->Post(std::move(complete));
+    else
+      complete();
+  }
+}
+
+std::vector<Operation*> Lane::View(const Batch& batch) const {
+  std::vector<Operation*> view;
+  view.reserve(batch.size());
+  for (const auto& operation : batch) view.push_back(operation.get());
+  return view;
+}
+
+}  // namespace tenure::db

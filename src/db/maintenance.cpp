@@ -1,0 +1,67 @@
+#include "db/maintenance.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "db_sql/queries.hpp"
+
+namespace tenure::db {
+namespace {
+
+std::map<std::string, std::string> Stored(Maintenance& maintenance) {
+  std::map<std::string, std::string> stored;
+  for (const auto& row : maintenance.Run(sql::kReadSettings)) stored.emplace(row[0], row[1]);
+  return stored;
+}
+
+}  // namespace
+
+StoreIdentity ReadIdentity(Engine& engine) {
+  const auto row = engine.BeginMaintenance()->Run(sql::kReadStore).at(0);
+  return {row[0], std::stoll(row[1])};
+}
+
+std::int64_t NewIncarnation(Engine& engine) {
+  const auto maintenance = engine.BeginMaintenance();
+  const std::int64_t incarnation = std::stoll(maintenance->Run(sql::kNewIncarnation).at(0).at(0));
+  maintenance->Commit();
+  return incarnation;
+}
+
+void AgreeOnSettings(Engine& engine, const SharedSettings& ours) {
+  const auto maintenance = engine.BeginMaintenance();
+  const auto stored = Stored(*maintenance);
+  std::string differences;
+  for (const auto& [name, value] : ours) {
+    const auto found = stored.find(name);
+    if (found == stored.end())
+      maintenance->Run(sql::kWriteSetting, {name, value});
+    else if (found->second != value)
+      differences += fmt::format("  {}: {} in the store, {} here\n", name, found->second, value);
+  }
+  if (!differences.empty())
+    throw base::UserError(fmt::format(
+        "These settings must be the same for every process on one store, and this process has "
+        "others:\n{}"
+        "Start with the store's values, or change them for all with `tenure config apply FILE`.",
+        differences));
+  maintenance->Commit();
+}
+
+std::vector<std::string> ApplySettings(Engine& engine, const SharedSettings& wanted) {
+  const auto maintenance = engine.BeginMaintenance();
+  const auto stored = Stored(*maintenance);
+  std::vector<std::string> changed;
+  for (const auto& [name, value] : wanted) {
+    const auto found = stored.find(name);
+    if (found != stored.end() && found->second == value) continue;
+    maintenance->Run(sql::kWriteSetting, {name, value});
+    changed.push_back(name);
+  }
+  maintenance->Commit();
+  return changed;
+}
+
+}  // namespace tenure::db

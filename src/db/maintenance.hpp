@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/engine.hpp"
+
+namespace tenure::db {
+
+/// Who a store is: `installation` never changes; `incarnation` rises when answered commits may have
+/// been forgotten (spec 05, Incarnation).
+struct StoreIdentity {
+  std::string installation;
+  std::int64_t incarnation = 0;
+};
+
+StoreIdentity ReadIdentity(Engine& engine);
+
+/// Raises the incarnation by hand and returns the new one.
+std::int64_t NewIncarnation(Engine& engine);
+
+using SharedSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// The settings that an ensemble must share: the first process writes them into the store; one that
+/// comes with another value is refused with a base::UserError that names both values and says what
+/// to do.
+void AgreeOnSettings(Engine& engine, const SharedSettings& ours);
+
+/// `tenure config apply`: makes these the ensemble's. Returns the names that changed.
+std::vector<std::string> ApplySettings(Engine& engine, const SharedSettings& wanted);
+
+}  // namespace tenure::db

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/task.hpp"
+#include "db/transaction.hpp"
+
+namespace tenure::db {
+
+/// What an operation came to: its reply, or the fault that kept it from being carried out.
+template <class Reply>
+class Result {
+ public:
+  Result(Reply reply) : value_(std::move(reply)) {}        // NOLINT(google-explicit-constructor)
+  Result(base::Fault fault) : value_(std::move(fault)) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const { return value_.index() == 0; }
+  Reply& value() { return std::get<0>(value_); }
+  const Reply& value() const { return std::get<0>(value_); }
+  const base::Fault& fault() const { return std::get<1>(value_); }
+
+ private:
+  std::variant<Reply, base::Fault> value_;
+};
+
+class Handler;
+
+/// One request on its way through a lane. Made by a capability, owned by the lane until it is
+/// completed.
+class Operation {
+ public:
+  Operation(Handler& handler, base::Executor* home) : handler_(handler), home_(home) {}
+  virtual ~Operation() = default;
+
+  Handler& handler() const { return handler_; }
+  /// Where `Complete` runs; null: on the lane's own thread.
+  base::Executor* home() const { return home_; }
+
+  virtual bool decided() const = 0;
+  /// Takes the reply back before the batch is run again.
+  virtual void Reset() = 0;
+  /// Answers the caller: with the reply, or with `fault` when there is one.
+  virtual void Complete(const base::Fault* fault) = 0;
+  /// What it weighs in the lane's queue.
+  virtual std::size_t bytes() const { return 256; }
+
+  std::int64_t deadline_boot_ms = 0;  ///< set by the lane
+
+ private:
+  Handler& handler_;
+  base::Executor* home_;
+};
+
+/// What a lane does with a batch of operations of one kind. One object per kind; it is used by
+/// several lanes at once, so it keeps no state of a batch in itself.
+///
+/// A batch goes through two phases. `Read` looks without locks and may decide what needs no change
+/// (the common repeated request); those are answered at once. What is left goes to `Write`, in one
+/// transaction that the lane commits; only then is it answered. Either may be left empty. A phase
+/// that throws is undone and, where that helps, run again: it must decide from its arguments and
+/// the store alone.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual std::string_view name() const = 0;
+
+  virtual bool reads() const { return false; }
+  virtual void Read(Transaction&, std::span<Operation* const>) {}
+  /// REQUIRES afterwards: every operation is decided.
+  virtual void Write(Transaction&, std::span<Operation* const>) {}
+  /// After COMMIT (or after Read, for what that decided): the place to count. Must not throw.
+  virtual void Done(std::span<Operation* const>) {}
+};
+
+/// An operation with its types.
+template <class Request, class Reply>
+class Item final : public Operation {
+ public:
+  using Callback = base::UniqueFunction<Result<Reply>>;
+
+  Item(Handler& handler, base::Executor* home, Request what, Callback done)
+      : Operation(handler, home), request(std::move(what)), done_(std::move(done)) {}
+
+  bool decided() const override { return reply.has_value(); }
+  void Reset() override { reply.reset(); }
+  void Complete(const base::Fault* fault) override {
+    if (fault)
+      done_(Result<Reply>(*fault));
+    else
+      done_(Result<Reply>(std::move(*reply)));
+  }
+
+  Request request;
+  std::optional<Reply> reply;  ///< set by the handler
+
+ private:
+  Callback done_;
+};
+
+/// A handler of items of one type: saves each capability the casts.
+template <class Request, class Reply>
+class TypedHandler : public Handler {
+ public:
+  using ItemType = Item<Request, Reply>;
+  using Items = std::span<ItemType* const>;
+
+  void Read(Transaction& tx, std::span<Operation* const> operations) final {
+    ReadItems(tx, Typed(operations));
+  }
+  void Write(Transaction& tx, std::span<Operation* const> operations) final {
+    WriteItems(tx, Typed(operations));
+  }
+  void Done(std::span<Operation* const> operations) final { DoneItems(Typed(operations)); }
+
+ protected:
+  virtual void ReadItems(Transaction&, Items) {}
+  virtual void WriteItems(Transaction&, Items) {}
+  virtual void DoneItems(Items) {}
+
+ private:
+  static std::vector<ItemType*> Typed(std::span<Operation* const> operations) {
+    std::vector<ItemType*> items;
+    items.reserve(operations.size());
+    for (Operation* operation : operations) items.push_back(static_cast<ItemType*>(operation));
+    return items;
+  }
+};
+
+}  // namespace tenure::db

@@ -1,0 +1,334 @@
+#include "db/postgres/connection.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "db/postgres/encode.hpp"
+#include "db/postgres/error.hpp"
+#include "db_sql/queries.hpp"
+
+namespace tenure::db::postgres {
+namespace {
+
+using base::Fault;
+using base::FaultKind;
+
+/// How much longer than the server's own statement_timeout we wait for an answer before we take the
+/// server or the network for dead.
+constexpr std::int64_t kSilenceMs = 5'000;
+
+std::string Trimmed(const char* message) {
+  std::string text(message ? message : "");
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+ConnectionPtr ConnectTo(const ConnectionOptions& options) {
+  const std::string connect_timeout =
+      std::to_string(std::max<std::int64_t>(2, (options.connect_timeout_ms + 999) / 1000));
+  const std::string settings = fmt::format(
+      "-c TimeZone=UTC -c lock_timeout={} -c statement_timeout={} -c client_min_messages=error",
+      options.lock_timeout_ms, options.statement_timeout_ms);
+  // What stands before dbname are defaults that the URL may override; what stands behind it is
+  // forced.
+  std::vector<const char*> keys{
+      "application_name", "target_session_attrs", "keepalives_idle", "tcp_user_timeout",
+      "dbname",           "connect_timeout",      "client_encoding"};
+  std::vector<const char*> values{
+      "tenure", "read-write", "10", "15000", options.url.c_str(), connect_timeout.c_str(), "UTF8"};
+  if (!options.pooled) {
+    keys.push_back("options");
+    values.push_back(settings.c_str());
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 1));
+  if (!connection || PQstatus(connection.get()) != CONNECTION_OK)
+    throw Fault(FaultKind::kStoreUnavailable,
+                fmt::format("cannot connect to PostgreSQL: {}",
+                            connection ? Trimmed(PQerrorMessage(connection.get())) : "no memory"));
+  return connection;
+}
+
+PostgresConnection::PostgresConnection(ConnectionOptions options, telemetry::Registry& metrics,
+                                       Inspector inspect)
+    : options_(std::move(options)), inspect_(std::move(inspect)), metrics_(metrics) {}
+
+void PostgresConnection::Open() {
+  Close();
+  connection_ = ConnectTo(options_);
+  try {
+    inspect_(*connection_);
+    PQsetnonblocking(connection_.get(), 1);
+    if (PQenterPipelineMode(connection_.get()) != 1) Lost("cannot enter pipeline mode");
+    if (!options_.pooled) PrepareAll();
+  } catch (...) {
+    Close();
+    throw;
+  }
+}
+
+void PostgresConnection::Close() noexcept {
+  connection_.reset();
+  statements_.clear();
+  open_.clear();
+  begin_pending_ = in_transaction_ = commit_sent_ = false;
+}
+
+/// Everything once, when the connection is new: no statement is ever prepared in the middle of a
+/// transaction, where a failure would leave it unknown whether the server has it.
+void PostgresConnection::PrepareAll() {
+  for (const Query* query : options_.queries) {
+    if (query->postgres.empty()) continue;
+    const std::string name(query->name);
+    const std::string text(query->postgres);
+    if (PQsendPrepare(connection_.get(), name.c_str(), text.c_str(), 0, nullptr) != 1)
+      Lost(Trimmed(PQerrorMessage(connection_.get())));
+    Sent({.query = query, .kind = Statement::Kind::kPrepare, .rows = {}});
+  }
+  Flush();
+  statements_.clear();
+  open_.clear();
+}
+
+void PostgresConnection::Begin(Access access) {
+  TENURE_CHECK(IsOpen() && !in_transaction_ && !begin_pending_, "Begin inside of a transaction");
+  statements_.clear();
+  open_.clear();
+  commit_sent_ = false;
+  begin_pending_ = access == Access::kWrite;
+}
+
+void PostgresConnection::SendBegin() {
+  if (!begin_pending_) return;
+  if (hook_) hook_->Before("begin");
+  begin_pending_ = false;
+  in_transaction_ = true;
+  SendSql(sql::kBegin, {});
+  // Behind a pooler the session may be another one each time: the settings come with the
+  // transaction.
+  if (options_.pooled) {
+    const std::array<Param, 2> timeouts{options_.lock_timeout_ms, options_.statement_timeout_ms};
+    SendSql(sql::kTransactionSettings, timeouts);
+  }
+  Step("begin");
+}
+
+std::size_t PostgresConnection::Send(const Query& query, std::span<const Param> params) {
+  if (query.postgres.empty() || ItemCount(params) == 0) {
+    statements_.push_back({.query = &query, .answered = true, .rows = Rows()});
+    return statements_.size() - 1;
+  }
+  SendBegin();
+  if (hook_) hook_->Before(query.name);
+  const std::size_t index = SendSql(query, params);
+  Step(query.name);
+  return index;
+}
+
+std::size_t PostgresConnection::SendClock() {
+  SendBegin();
+  if (hook_) hook_->Before("clock");
+  const std::size_t index = SendSql(sql::kClock, {}, Statement::Kind::kClock);
+  Step("clock");
+  return index;
+}
+
+std::size_t PostgresConnection::SendSql(const Query& query, std::span<const Param> params,
+                                        Statement::Kind kind) {
+  const EncodedParams encoded(params);
+  int sent = 0;
+  if (options_.pooled) {
+    const std::string text(query.postgres);
+    sent = PQsendQueryParams(connection_.get(), text.c_str(), encoded.count(), nullptr,
+                             encoded.values(), encoded.lengths(), encoded.formats(), 1);
+  } else {
+    const std::string name(query.name);
+    sent = PQsendQueryPrepared(connection_.get(), name.c_str(), encoded.count(), encoded.values(),
+                               encoded.lengths(), encoded.formats(), 1);
+  }
+  if (sent != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
+  return Sent({.query = &query, .kind = kind, .rows = {}});
+}
+
+std::size_t PostgresConnection::Sent(Statement statement) {
+  statements_.push_back(std::move(statement));
+  open_.push_back(statements_.size() - 1);
+  return statements_.size() - 1;
+}
+
+/// With a hook: the statement is executed now and by itself.
+void PostgresConnection::Step(std::string_view name) {
+  if (!hook_) return;
+  Flush();
+  hook_->After(name);
+}
+
+Rows PostgresConnection::Receive(std::size_t statement) {
+  TENURE_CHECK(statement < statements_.size(), "no such statement");
+  if (!statements_[statement].answered) Flush();
+  TENURE_CHECK(statements_[statement].rows.has_value(), "a result was taken twice");
+  return *std::exchange(statements_[statement].rows, std::nullopt);
+}
+
+std::int64_t PostgresConnection::ReceiveClock(std::size_t statement) {
+  return Receive(statement)[0].Int(0);
+}
+
+void PostgresConnection::Commit() {
+  begin_pending_ = false;  // nothing was sent: nothing is to be committed
+  if (!in_transaction_) {
+    if (!open_.empty()) Flush();
+    return;
+  }
+  if (hook_) hook_->Before("commit");
+  SendSql(sql::kCommit, {}, Statement::Kind::kCommit);
+  commit_sent_ = true;
+  Flush();
+  in_transaction_ = false;
+  if (hook_) hook_->After("commit");
+}
+
+void PostgresConnection::Rollback() noexcept {
+  begin_pending_ = false;
+  if (!connection_) return;
+  try {
+    // What was queued and never sent goes first: libpq cannot take it back.
+    if (in_transaction_) {
+      SendSql(sql::kRollback, {});
+      Flush();
+      in_transaction_ = false;
+    } else if (!open_.empty()) {
+      Flush();
+    }
+  } catch (const Fault&) {
+    Close();
+  }
+}
+
+/// Sends what is queued with a Sync and reads the answers up to it.
+void PostgresConnection::Flush() {
+  deadline_boot_ms_ = base::SystemClock().BootMs() + options_.statement_timeout_ms + kSilenceMs;
+  answered_micros_ = base::MeasureMicros();
+  if (PQpipelineSync(connection_.get()) != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
+  WriteAll();
+  ReadAnswers();
+}
+
+void PostgresConnection::WriteAll() {
+  // Reading while writing: a server that waits for us to read would never read what we write.
+  while (true) {
+    const int left = PQflush(connection_.get());
+    if (left == 0) return;
+    if (left < 0) Lost(Trimmed(PQerrorMessage(connection_.get())));
+    WaitFor(true, true);
+    if (PQconsumeInput(connection_.get()) != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
+  }
+}
+
+void PostgresConnection::WaitFor(bool readable, bool writable) {
+  pollfd socket{PQsocket(connection_.get()), 0, 0};
+  if (readable) socket.events |= POLLIN;
+  if (writable) socket.events |= POLLOUT;
+  const std::int64_t left_ms = deadline_boot_ms_ - base::SystemClock().BootMs();
+  if (left_ms <= 0) Lost("PostgreSQL does not answer");
+  poll(&socket, 1, static_cast<int>(left_ms));
+}
+
+/// The next result, or null at the end of a statement's results.
+ResultPtr PostgresConnection::NextResult() {
+  while (PQisBusy(connection_.get())) {
+    WaitFor(true, false);
+    if (PQconsumeInput(connection_.get()) != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
+  }
+  return ResultPtr(PQgetResult(connection_.get()));
+}
+
+void PostgresConnection::ReadAnswers() {
+  std::optional<Failure> failure;
+  int silent =
+      0;  // a server that shuts down in the middle of a pipeline may leave us with null for ever
+  while (true) {
+    const ResultPtr result = NextResult();
+    if (!result) {
+      if (++silent > 2 || PQstatus(connection_.get()) == CONNECTION_BAD) {
+        if (failure) Fail(*failure);
+        Lost("the server closed the connection");
+      }
+      continue;
+    }
+    silent = 0;
+    if (PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) break;
+    TENURE_CHECK(!open_.empty(), "an answer that nobody asked for");
+    const std::size_t index = open_.front();
+    open_.pop_front();
+    TakeAnswer(statements_[index], *result, index, failure);
+  }
+  TENURE_CHECK(open_.empty(), "a statement was not answered");
+  if (failure) Fail(*failure);
+}
+
+void PostgresConnection::TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,
+                                    std::optional<Failure>& failure) {
+  statement.answered = true;
+  switch (PQresultStatus(&result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+      // COMMIT of a failed transaction "succeeds" as ROLLBACK.
+      if (statement.kind == Statement::Kind::kCommit &&
+          std::string_view(PQcmdStatus(const_cast<PGresult*>(&result))) != "COMMIT")
+        failure = Failure{"40000", "the transaction was rolled back", index};
+      statement.rows = DecodeRows(result);
+      if (statement.kind == Statement::Kind::kClock && options_.test_clock) {
+        statement.rows.emplace().BeginRow(0, 1);
+        statement.rows->AddInt(options_.test_clock->WallMs());
+      }
+      if (statement.kind != Statement::Kind::kPrepare) Observe(*statement.query);
+      return;
+    case PGRES_PIPELINE_ABORTED:
+      return;
+    default:
+      if (failure) return;
+      const char* sqlstate = PQresultErrorField(&result, PG_DIAG_SQLSTATE);
+      failure = Failure{sqlstate ? sqlstate : "", Trimmed(PQresultErrorMessage(&result)), index};
+  }
+}
+
+void PostgresConnection::Fail(const Failure& failure) {
+  const Statement& statement = statements_[failure.statement];
+  const std::string message = fmt::format("{}: {}", statement.query->name, failure.message);
+  const Verdict verdict = Judge(failure.sqlstate);
+  // The server stopped while it committed: it may have happened. An error of an earlier statement
+  // means that COMMIT was skipped, whatever the error.
+  const bool unknown = statement.kind == Statement::Kind::kCommit && verdict.connection_is_lost;
+  if (verdict.connection_is_lost || PQstatus(connection_.get()) == CONNECTION_BAD) Close();
+  throw Fault(unknown ? FaultKind::kOutcomeUnknown : verdict.kind, message);
+}
+
+void PostgresConnection::Lost(const std::string& message) {
+  const bool unknown = commit_sent_;
+  Close();
+  throw Fault(unknown ? FaultKind::kOutcomeUnknown : FaultKind::kStoreUnavailable, message);
+}
+
+void PostgresConnection::Observe(const Query& query) {
+  auto& latency = latency_[&query];
+  if (!latency)
+    latency = &metrics_.GetHistogram("store_query_seconds", "Time of one query of a batch.",
+                                     telemetry::LatencyBounds(), telemetry::kMicrosPerSecond,
+                                     {{"query", std::string(query.name)}});
+  const std::int64_t now = base::MeasureMicros();
+  latency->Observe(now - answered_micros_);
+  answered_micros_ = now;
+}
+
+}  // namespace tenure::db::postgres

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <libpq-fe.h>
+
+#include "base/clock.hpp"
+#include "db/connection.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::db::postgres {
+
+struct ConnectionOptions {
+  std::string url;  ///< postgres://…; several hosts are tried in turn, the primary is taken
+  bool pooled =
+      false;  ///< behind a transaction pooler: unnamed statements, settings per transaction
+  std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t lock_timeout_ms = 2'000;
+  std::int64_t statement_timeout_ms = 10'000;
+  std::span<const Query* const> queries;    ///< prepared on every new connection
+  const base::Clock* test_clock = nullptr;  ///< a test's clock instead of the server's
+};
+
+struct Closer {
+  void operator()(PGconn* connection) const { PQfinish(connection); }
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using ConnectionPtr = std::unique_ptr<PGconn, Closer>;
+using ResultPtr = std::unique_ptr<PGresult, Closer>;
+
+/// Connects, outside of pipeline mode. Throws kStoreUnavailable. Sessions run in UTC and with the
+/// time-outs of the options, except behind a pooler, where the next transaction may have another
+/// session.
+ConnectionPtr ConnectTo(const ConnectionOptions& options);
+
+/// A lane's connection: libpq in pipeline mode.
+///
+/// `Send` hands the statement to libpq; `Receive` of any statement that has not been answered sends
+/// a Sync and reads all answers up to it. BEGIN goes with the first statement and COMMIT with the
+/// last ones, so a write is two round trips: locks, load and clock; then changes and COMMIT. A look
+/// (Access::kRead) has neither: the statements up to one Sync are one implicit transaction.
+///
+/// After an error the server skips everything up to the Sync, so a COMMIT that was sent behind a
+/// failed statement was not executed: that is what lets an error be told from an unknown outcome.
+class PostgresConnection final : public Connection {
+ public:
+  /// Looks at a new connection before it is used (incarnation); may throw base::Fault.
+  using Inspector = std::function<void(PGconn&)>;
+
+  PostgresConnection(ConnectionOptions options, telemetry::Registry& metrics, Inspector inspect);
+
+  void Open() override;
+  bool IsOpen() const override { return connection_ != nullptr; }
+  void Close() noexcept override;
+  void Begin(Access access) override;
+  std::size_t Send(const Query& query, std::span<const Param> params) override;
+  std::size_t SendClock() override;
+  Rows Receive(std::size_t statement) override;
+  std::int64_t ReceiveClock(std::size_t statement) override;
+  void Commit() override;
+  void Rollback() noexcept override;
+
+ private:
+  struct Statement {
+    const Query* query = nullptr;
+    enum class Kind { kQuery, kClock, kCommit, kPrepare } kind = Kind::kQuery;
+    bool answered = false;
+    std::optional<Rows> rows;
+  };
+  struct Failure {
+    std::string sqlstate;
+    std::string message;
+    std::size_t statement;
+  };
+
+  void PrepareAll();
+  std::size_t SendSql(const Query& query, std::span<const Param> params,
+                      Statement::Kind kind = Statement::Kind::kQuery);
+  std::size_t Sent(Statement statement);
+  void SendBegin();
+  void Flush();
+  void WriteAll();
+  ResultPtr NextResult();
+  void WaitFor(bool readable, bool writable);
+  void ReadAnswers();
+  void TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,
+                  std::optional<Failure>& failure);
+  [[noreturn]] void Fail(const Failure& failure);
+  [[noreturn]] void Lost(const std::string& message);
+  void Step(std::string_view name);
+  void Observe(const Query& query);
+
+  const ConnectionOptions options_;
+  const Inspector inspect_;
+  telemetry::Registry& metrics_;
+  std::unordered_map<const Query*, telemetry::Histogram*> latency_;
+
+  ConnectionPtr connection_;
+  std::vector<Statement> statements_;  // of this transaction
+  std::deque<std::size_t> open_;       // those of them that were sent and not answered, in order
+  bool begin_pending_ = false;         // BEGIN has not been sent yet
+  bool in_transaction_ = false;        // BEGIN was sent, neither COMMIT nor ROLLBACK was answered
+  bool commit_sent_ = false;
+  std::int64_t deadline_boot_ms_ = 0;  // of the flush under way
+  std::int64_t answered_micros_ = 0;   // when the last answer arrived
+};
+
+}  // namespace tenure::db::postgres

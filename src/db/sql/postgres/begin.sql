@@ -1,0 +1,3 @@
+-- Begins a write. READ COMMITTED on purpose: each statement sees what was committed before it, which is what
+-- "lock in one statement, read in the next" needs (spec 05, Time and Lanes).
+begin isolation level read committed read write

@@ -1,0 +1,2 @@
+-- Ends a transaction. Nothing is answered before this succeeded.
+commit

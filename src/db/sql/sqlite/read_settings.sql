@@ -1,0 +1,2 @@
+-- The settings that all processes of an ensemble share. Result: name, value
+select name, value from settings order by name

@@ -1,0 +1,2 @@
+-- Changes the nonce that this file shares with its side file. Parameters: ?1 nonce
+update store set identity = ?1

@@ -1,0 +1,186 @@
+#include "db/sqlite/engine.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "base/uuid.hpp"
+#include "db/sqlite/connection.hpp"
+#include "db/sqlite/side_file.hpp"
+#include "db_sql/queries.hpp"
+
+namespace tenure::db::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How far the side file's mark may lag behind: what a restored copy may be younger than and go
+/// unnoticed.
+constexpr std::int64_t kSideFileEveryMs = 5'000;
+
+/// Holds flock(2) on a file for as long as it lives; the kernel lets go of it when the process
+/// dies.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const fs::path& directory) {
+    const fs::path path = directory / "tenure.lock";
+    descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor_ < 0)
+      throw base::UserError(
+          fmt::format("Cannot write in {}: {}.\nChoose another folder with --data.",
+                      directory.string(), strerror(errno)));
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      std::string holder;
+      std::getline(std::ifstream(path), holder);
+      close(descriptor_);
+      throw base::UserError(
+          fmt::format("The data in {} is already served by another Tenure process{}.\n"
+                      "The embedded store belongs to one process: stop that one, choose another "
+                      "folder with --data, or use "
+                      "PostgreSQL (--store postgres://…) for several processes.",
+                      directory.string(), holder.empty() ? "" : " (pid " + holder + ")"));
+    }
+    const std::string pid = fmt::format("{}\n", getpid());
+    if (ftruncate(descriptor_, 0) != 0 ||
+        write(descriptor_, pid.data(), pid.size()) != static_cast<ssize_t>(pid.size()))
+      base::LogWarn("store.lock", "cannot note the process id in the lock file");
+  }
+  ~DirectoryLock() { close(descriptor_); }
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+class SqliteMaintenance final : public Maintenance {
+ public:
+  explicit SqliteMaintenance(const std::string& path)
+      : database_(OpenDatabase(path, Access::kWrite)) {
+    Execute(sql::kBegin.sqlite);
+  }
+
+  void Execute(std::string_view script) override { ExecuteScript(*database_, script); }
+
+  TextRows Run(const Query& query, const std::vector<std::string>& params) override {
+    std::string_view text = query.sqlite;
+    const StatementPtr statement = Prepare(*database_, text);
+    for (std::size_t i = 0; i < params.size(); ++i)
+      sqlite3_bind_text64(statement.get(), static_cast<int>(i + 1), params[i].data(),
+                          params[i].size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    TextRows rows;
+    int code = 0;
+    while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {
+      auto& cells = rows.emplace_back();
+      for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
+        const auto* cell = sqlite3_column_text(statement.get(), column);
+        cells.emplace_back(cell ? reinterpret_cast<const char*>(cell) : "");
+      }
+    }
+    if (code != SQLITE_DONE) ThrowError(*database_, query.name);
+    return rows;
+  }
+
+  void Commit() override { Execute(sql::kCommit.sqlite); }
+
+ private:
+  DatabasePtr database_;  // closing it rolls back
+};
+
+class SqliteEngine final : public Engine {
+ public:
+  SqliteEngine(const fs::path& directory, const base::Clock& clock, telemetry::Registry& metrics)
+      : directory_(directory),
+        lock_(directory),
+        path_((directory / "tenure.db").string()),
+        side_path_(directory / "tenure.side"),
+        clock_(clock),
+        metrics_(metrics) {}
+
+  std::string_view name() const override { return "sqlite"; }
+  std::string place() const override { return "the folder " + directory_.string(); }
+  int max_write_lanes() const override { return 1; }
+  std::string_view TextOf(const Query& query) const override { return query.sqlite; }
+
+  std::unique_ptr<Connection> NewConnection(Access access) override {
+    return std::make_unique<SqliteConnection>(
+        path_, access, clock_, metrics_, [this](const StoreClock::Mark& mark) { NoteMark(mark); });
+  }
+  std::unique_ptr<Maintenance> BeginMaintenance() override {
+    return std::make_unique<SqliteMaintenance>(path_);
+  }
+
+  void CheckIdentity() override {
+    const auto maintenance = BeginMaintenance();
+    const std::string stored = maintenance->Run(sql::kReadStore).at(0).at(2);
+    const auto mark = maintenance->Run(sql::kReadClockMark).at(0);
+    const std::int64_t mark_ms = std::stoll(mark[0]);
+    clock_.Restore({mark_ms, std::stoll(mark[1]), mark[2]});
+
+    const bool is_new = stored.empty();
+    const auto side = SideFile::Read(side_path_);
+    const bool same =
+        side && std::find(side->nonces.begin(), side->nonces.end(), stored) != side->nonces.end() &&
+        side->mark_ms <= mark_ms;
+    if (!is_new && !same) {
+      const auto incarnation = maintenance->Run(sql::kNewIncarnation).at(0).at(0);
+      base::LogWarn(
+          "store.incarnation",
+          "the database file is not the one that was here last (restored from a copy?): new "
+          "incarnation",
+          {{"incarnation", incarnation}});
+    }
+    // Both nonces stand in the side file until the database has the new one: a crash in between is
+    // no restore.
+    nonce_ = base::RandomHex(8);
+    SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms}.Write(side_path_);
+    maintenance->Run(sql::kWriteIdentity, {nonce_});
+    maintenance->Commit();
+    SideFile{{nonce_}, mark_ms}.Write(side_path_);
+    noted_ms_ = mark_ms;
+  }
+
+ private:
+  /// After a commit, on the writing lane's thread.
+  void NoteMark(const StoreClock::Mark& mark) {
+    if (nonce_.empty() || mark.now_ms - noted_ms_ < kSideFileEveryMs) return;
+    noted_ms_ = mark.now_ms;
+    try {
+      SideFile{{nonce_}, mark.now_ms}.Write(side_path_);
+    } catch (const std::exception& error) {
+      base::LogWarn("store.side_file", error.what());
+    }
+  }
+
+  const fs::path directory_;
+  const DirectoryLock lock_;
+  const std::string path_;
+  const fs::path side_path_;
+  StoreClock clock_;
+  telemetry::Registry& metrics_;
+  std::string nonce_;          // set before lanes exist, constant afterwards
+  std::int64_t noted_ms_ = 0;  // used by the one writing lane
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeEngine(const fs::path& directory, const base::Clock& clock,
+                                   telemetry::Registry& metrics) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error)
+    throw base::UserError(fmt::format("Cannot make the folder {}: {}.\nChoose another with --data.",
+                                      directory.string(), error.message()));
+  fs::permissions(directory, fs::perms::owner_all, error);
+  return std::make_unique<SqliteEngine>(directory, clock, metrics);
+}
+
+}  // namespace tenure::db::sqlite

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/message.hpp"
+
+namespace tenure::http {
+
+struct ClientOptions {
+  std::string base_url{};            ///< "http://127.0.0.1:8080", without a path
+  std::int64_t timeout_ms = 30'000;  ///< for one request, connecting included
+  std::string token{};               ///< sent as a bearer token when it is not empty
+};
+
+struct ClientResponse {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+
+  /// The value of the first header of that name (any case).
+  std::optional<std::string_view> FindHeader(std::string_view name) const;
+};
+
+/// A blocking HTTP client for the command line and for tests. Keeps its connection between
+/// requests. Follows no redirects and no proxy settings of the environment; speaks http and https.
+///
+/// Any answer, whatever its status, is a response. `Send` throws base::Fault only when there is
+/// none: kStoreUnavailable when the server cannot have seen the request, kOutcomeUnknown when it
+/// may have.
+///
+/// Threads: one at a time.
+class Client {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  explicit Client(ClientOptions options);
+  ~Client();
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+
+  /// `path` starts with a slash and is encoded already.
+  ClientResponse Send(Method method, std::string_view path,
+                      const std::optional<std::string>& json_body = std::nullopt,
+                      const Headers& headers = {});
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenure::http

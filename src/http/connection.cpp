@@ -1,0 +1,273 @@
+#include "http/connection.hpp"
+
+#include <array>
+#include <limits>
+
+#include <boost/asio/buffer.hpp>
+
+#include "base/error.hpp"
+#include "base/uuid.hpp"
+#include "http/live_exchange.hpp"
+#include "http/response_writer.hpp"
+
+namespace tenure::http {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+/// Answers to pipelined requests are gathered up to here before they are written.
+constexpr std::size_t kFlushBytes = 64 * 1024;
+/// How long a client may take to hang up after the last answer.
+constexpr std::int64_t kLingerMs = 2'000;
+constexpr std::size_t kMaxRequestIdBytes = 128;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+bool IsRequestId(std::string_view text) {
+  if (text.empty() || text.size() > kMaxRequestIdBytes) return false;
+  for (const char c : text) {
+    const bool alphanumeric =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (!alphanumeric && c != '.' && c != '_' && c != ':' && c != '-') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
+                       ServerContext& context)
+    : socket_(std::move(socket)),
+      slot_(std::move(slot)),
+      loop_(std::move(loop)),
+      context_(context),
+      reader_({context.options.max_header_bytes, context.options.max_body_bytes}) {}
+
+void Connection::Start() {
+  loop_->Add(*this);
+  ErrorCode ignored;  // a client that is gone already is noticed by the first read
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(Tcp::no_delay(true), ignored);
+  phase_ = Phase::kServing;  // so that WaitForNext sets the first deadline
+  WaitForNext();
+}
+
+void Connection::Read() {
+  if (reading_) return;
+  reading_ = true;
+  const std::span<char> space = reader_.Space();
+  socket_.async_read_some(asio::buffer(space.data(), space.size()),
+                          [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+                            self->OnRead(error, size);
+                          });
+}
+
+void Connection::OnRead(const ErrorCode& error, std::size_t size) {
+  reading_ = false;
+  if (closed()) return;
+  if (error) return Close();
+  if (phase_ == Phase::kLingering) return Read();
+  reader_.Received(size);
+  Advance();
+}
+
+void Connection::Advance() {
+  if (advancing_) return;
+  advancing_ = true;
+  bool more = true;
+  while (more) {
+    more = ServeWhatIsHere();
+    if (closed() || !Flush()) break;
+  }
+  advancing_ = false;
+  if (!closed()) WaitForNext();
+}
+
+/// Returns whether it stopped only because the output should leave first.
+bool Connection::ServeWhatIsHere() {
+  while (!serving_ && !last_answer_in_ && !write_pending_ && !closed()) {
+    if (output_.size() >= kFlushBytes) return true;
+    switch (reader_.Advance()) {
+      case RequestReader::State::kComplete:
+        Serve();
+        break;
+      case RequestReader::State::kRefused:
+        Refuse(reader_.refusal());
+        break;
+      case RequestReader::State::kBody:
+        OfferToContinue();
+        return false;
+      case RequestReader::State::kHeader:
+        return false;
+    }
+  }
+  return false;
+}
+
+void Connection::Serve() {
+  serving_ = true;
+  phase_ = Phase::kServing;
+  ChooseRequestId();
+  context_.dispatcher.Dispatch(
+      std::make_shared<LiveExchange>(shared_from_this(), context_.probe.unmatched()));
+}
+
+void Connection::OfferToContinue() {
+  if (!reader_.wants_continue() || continue_sent_) return;
+  continue_sent_ = true;
+  output_ += kContinue;
+}
+
+void Connection::ChooseRequestId() {
+  const auto given = request().FindHeader("X-Request-Id");
+  std::string& id = request().request_id;
+  id.clear();
+  if (given && IsRequestId(*given))
+    id = *given;
+  else
+    base::Uuid::V7(loop_->clock().WallMs()).AppendTo(id);
+}
+
+void Connection::Answer(Response response) {
+  TENURE_CHECK(serving_, "an answer without a request");
+  if (!reader_.head().keep_alive || loop_->stopping()) last_answer_in_ = true;
+  Append(response, request().method == Method::kHead);
+  serving_ = false;
+  continue_sent_ = false;
+  reader_.Next();
+  Advance();
+}
+
+void Connection::Refuse(const Refusal& refusal) {
+  context_.probe.Rejected(refusal.reason);
+  last_answer_in_ = true;
+  std::string& id = request().request_id;
+  id = base::Uuid::V7(loop_->clock().WallMs()).ToString();
+  Append(ToResponse(ToProblem(refusal.reason, refusal.detail), id), false);
+}
+
+void Connection::Append(const Response& response, bool head) {
+  AppendResponse(output_, response,
+                 {.request_id = request().request_id,
+                  .date = loop_->date(),
+                  .head = head,
+                  .close = last_answer_in_});
+}
+
+/// Writes what is there; returns whether all of it has left.
+bool Connection::Flush() {
+  if (write_pending_) return false;
+  while (written_ < output_.size()) {
+    ErrorCode error;
+    written_ += socket_.write_some(
+        asio::buffer(output_.data() + written_, output_.size() - written_), error);
+    if (error == asio::error::would_block) {
+      AwaitWritable();
+      return false;
+    }
+    if (error) {
+      Close();
+      return false;
+    }
+  }
+  written_ = 0;
+  output_.clear();
+  if (output_.capacity() > 2 * kFlushBytes) output_ = std::string();
+  return true;
+}
+
+void Connection::AwaitWritable() {
+  write_pending_ = true;
+  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const ErrorCode& error) {
+    self->write_pending_ = false;
+    if (self->closed()) return;
+    if (error) return self->Close();
+    self->Advance();
+  });
+}
+
+void Connection::WaitForNext() {
+  if (write_pending_) return Enter(Phase::kWriting);
+  if (last_answer_in_) return EndGently();
+  if (serving_) return Enter(Phase::kServing);
+  if (loop_->stopping() && reader_.empty()) return Close();
+  if (reader_.state() == RequestReader::State::kBody)
+    Enter(Phase::kBody);
+  else
+    Enter(reader_.empty() ? Phase::kIdle : Phase::kHeader);
+  Read();
+}
+
+/// Closing a socket that has unread bytes resets the connection, and a reset can overtake the
+/// answer: so say that nothing more will come, and wait a little for the client to hang up.
+void Connection::EndGently() {
+  ErrorCode error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  if (error) return Close();
+  if (loop_->stopping()) {
+    std::array<char, 4'096> unread;
+    socket_.read_some(asio::buffer(unread), error);
+    return Close();
+  }
+  reader_.Discard();
+  Enter(Phase::kLingering);
+  Read();
+}
+
+void Connection::Enter(Phase phase) {
+  if (phase == phase_) return;
+  phase_ = phase;
+  const std::int64_t timeout_ms = TimeoutMs(phase);
+  deadline_ms_ = timeout_ms == kNever ? kNever : loop_->clock().BootMs() + timeout_ms;
+}
+
+std::int64_t Connection::TimeoutMs(Phase phase) const {
+  switch (phase) {
+    case Phase::kIdle:
+      return context_.options.idle_timeout_ms;
+    case Phase::kHeader:
+      return context_.options.header_timeout_ms;
+    case Phase::kBody:
+      return context_.options.body_timeout_ms;
+    case Phase::kWriting:
+      return context_.options.write_timeout_ms;
+    case Phase::kLingering:
+      return kLingerMs;
+    case Phase::kServing:
+    case Phase::kClosed:
+      break;
+  }
+  return kNever;
+}
+
+void Connection::CheckDeadline(std::int64_t now_ms) {
+  if (now_ms < deadline_ms_) return;
+  switch (phase_) {
+    case Phase::kHeader:
+      Refuse({Rejection::kHeaderTimeout, "Send the whole header at once."});
+      return Advance();
+    case Phase::kBody:
+      Refuse({Rejection::kBodyTimeout, "Send the whole body at once."});
+      return Advance();
+    case Phase::kIdle:
+    case Phase::kWriting:
+    case Phase::kLingering:
+      return Close();
+    case Phase::kServing:
+    case Phase::kClosed:
+      return;
+  }
+}
+
+void Connection::CloseIfIdle() {
+  if (phase_ == Phase::kIdle || phase_ == Phase::kLingering) Close();
+}
+
+void Connection::Close() {
+  if (closed()) return;
+  phase_ = Phase::kClosed;
+  ErrorCode ignored;
+  socket_.close(ignored);
+  slot_.Release();
+  loop_->Remove(*this);
+}
+
+}  // namespace tenure::http

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/asio.hpp"
+#include "http/loop.hpp"
+#include "http/request_reader.hpp"
+#include "http/server_context.hpp"
+
+namespace tenure::http {
+
+/// One client's socket: reads requests, has them served one at a time, writes the answers in order.
+///
+///   read ─> reader ─> Serve ─> (handler, perhaps a lane) ─> Answer ─> output ─> write
+///     ^                                                                          │
+///     └──────────────────────── next request, or Linger and Close <──────────────┘
+///
+/// Life: `Start` on its loop; after that whoever waits for something holds it: a pending read or
+/// write, or the exchange. While a request is served nothing is read, so a client that has gone is
+/// noticed when its answer is written. Pipelined requests that are answered at once leave in one
+/// write.
+///
+/// Bounded: input by RequestReader, output by one answer beyond kFlushBytes (nothing further is
+/// served until the client has taken it), every phase but a handler's by a deadline that the loop's
+/// sweep checks.
+///
+/// Threads: the loop's own only.
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
+             ServerContext& context);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void Start();
+
+  /// Answers the request that is being served.
+  /// REQUIRES: not closed, and this request has no answer yet.
+  void Answer(Response response);
+
+  void Close();
+  void CloseIfIdle();
+  bool closed() const { return phase_ == Phase::kClosed; }
+
+  /// Ends the phase when it is overdue.
+  void CheckDeadline(std::int64_t now_ms);
+
+  Request& request() { return reader_.request(); }
+  Loop& loop() { return *loop_; }
+  const std::shared_ptr<Loop>& shared_loop() const { return loop_; }
+
+  /// Where the loop keeps it.
+  std::size_t place() const { return place_; }
+  void set_place(std::size_t place) { place_ = place; }
+
+ private:
+  enum class Phase {
+    kIdle,       ///< between two requests
+    kHeader,     ///< some bytes of a header are here
+    kBody,       ///< the header is complete, the body is not
+    kServing,    ///< a handler or a lane has it
+    kWriting,    ///< the client has to take bytes before anything goes on
+    kLingering,  ///< all is said; waits for the client to hang up, so that it reads the answer
+    kClosed,
+  };
+
+  void Read();
+  void OnRead(const ErrorCode& error, std::size_t size);
+  void Advance();
+  bool ServeWhatIsHere();
+  void Serve();
+  void OfferToContinue();
+  void Refuse(const Refusal& refusal);
+  void ChooseRequestId();
+  bool Flush();
+  void AwaitWritable();
+  void WaitForNext();
+  void EndGently();
+  void Enter(Phase phase);
+  std::int64_t TimeoutMs(Phase phase) const;
+  void Append(const Response& response, bool head);
+
+  Socket socket_;
+  ConnectionSlot slot_;
+  const std::shared_ptr<Loop> loop_;
+  ServerContext& context_;
+  RequestReader reader_;
+
+  std::string output_;       // answers that the client has not taken yet
+  std::size_t written_ = 0;  // of them: sent
+
+  Phase phase_ = Phase::kIdle;
+  std::int64_t deadline_ms_ = 0;
+  bool reading_ = false;         // a read is pending
+  bool write_pending_ = false;   // the socket takes no more for now
+  bool serving_ = false;         // an exchange is under way
+  bool advancing_ = false;       // Advance is on the stack: an answer must not start it again
+  bool continue_sent_ = false;   // "100 Continue" for the request that is being read
+  bool last_answer_in_ = false;  // nothing is served any more; close when the output is out
+  std::size_t place_ = 0;
+};
+
+}  // namespace tenure::http

@@ -1,0 +1,224 @@
+#include "http/json_fields.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "base/error.hpp"
+#include "base/utf8.hpp"
+#include "http/text.hpp"
+
+namespace tenure::http {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kMaxDepth = 32;
+/// More than any request of ours has; it bounds the search for repeated names.
+constexpr std::size_t kMaxFields = 128;
+constexpr std::size_t kMaxShownNameBytes = 100;
+constexpr std::size_t kFirstCapacityBytes = 16 * 1024;
+
+/// A parser keeps the memory of its largest document, which the body limit bounds.
+struct ThreadParser {
+  ThreadParser() {
+    const auto error = parser.allocate(kFirstCapacityBytes, kMaxDepth);
+    TENURE_CHECK(error == simdjson::SUCCESS, "no memory for a JSON parser");
+  }
+  dom::parser parser;
+  bool in_use = false;
+};
+
+ThreadParser& ParserOfThisThread() {
+  thread_local ThreadParser parser;
+  return parser;
+}
+
+[[noreturn]] void RefuseBody(std::string detail) {
+  throw ProblemError({.status = 400,
+                      .type = "invalid-json",
+                      .title = "The body is not the JSON that is expected",
+                      .detail = std::move(detail)});
+}
+
+std::string Explain(simdjson::error_code error) {
+  switch (error) {
+    case simdjson::UTF8_ERROR:
+      return "The body is not UTF-8.";
+    case simdjson::DEPTH_ERROR:
+      return fmt::format("The body is nested deeper than {} levels.", kMaxDepth);
+    case simdjson::STRING_ERROR:
+      return "A string has an escape that does not exist, or half a surrogate pair.";
+    case simdjson::UNESCAPED_CHARS:
+      return "A string has a control character that is not escaped.";
+    case simdjson::UNCLOSED_STRING:
+      return "A string does not end.";
+    case simdjson::NUMBER_ERROR:
+      return "A number is not written as JSON has it, or is too large.";
+    case simdjson::T_ATOM_ERROR:
+    case simdjson::F_ATOM_ERROR:
+    case simdjson::N_ATOM_ERROR:
+      return "A word is none of true, false and null.";
+    default:
+      return "The body is not one JSON value: a bracket, comma, colon or quote is wrong, or "
+             "something follows its end.";
+  }
+}
+
+std::string_view TypeName(dom::element_type type) {
+  switch (type) {
+    case dom::element_type::ARRAY:
+      return "an array";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::INT64:
+    case dom::element_type::UINT64:
+      return "a number";
+    case dom::element_type::DOUBLE:
+      return "a number with a fraction or an exponent";
+    case dom::element_type::STRING:
+      return "a string";
+    case dom::element_type::BOOL:
+      return "true or false";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+  }
+  return "something else";
+}
+
+}  // namespace
+
+struct JsonFields::Impl {
+  struct Field {
+    std::string_view name;
+    dom::element value;
+    bool asked = false;
+    bool repeated = false;
+  };
+
+  explicit Impl(ThreadParser& thread) : thread_parser(thread) {
+    TENURE_CHECK(!thread.in_use, "two JsonFields at once on one thread");
+    thread.in_use = true;
+    fields.reserve(8);
+  }
+  ~Impl() { thread_parser.in_use = false; }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void Load(std::string_view body);
+  Field* Find(std::string_view name);
+  Field* Ask(std::string_view name, std::string_view expected);
+  void Wrong(std::string_view name, std::string message) {
+    errors.push_back({std::string(name), std::move(message)});
+  }
+  void WrongType(const Field& field, std::string_view expected) {
+    Wrong(field.name, fmt::format("must be {}, not {}", expected, TypeName(field.value.type())));
+  }
+
+  ThreadParser& thread_parser;
+  std::vector<Field> fields;  // in order of appearance
+  std::vector<FieldError> errors;
+};
+
+void JsonFields::Impl::Load(std::string_view body) {
+  if (Trim(body).empty()) RefuseBody("The body is empty; a JSON object is expected.");
+  dom::element root;
+  // The request's buffer has the padding that simdjson reads into: nothing is copied.
+  const auto error = thread_parser.parser.parse(body.data(), body.size(), false).get(root);
+  if (error) RefuseBody(Explain(error));
+  dom::object object;
+  if (root.get(object))
+    RefuseBody(fmt::format("A JSON object is expected, not {}.", TypeName(root.type())));
+  for (const auto& [name, value] : object) {
+    if (fields.size() == kMaxFields)
+      RefuseBody(fmt::format("The object has more than {} fields.", kMaxFields));
+    if (Field* const known = Find(name))
+      known->repeated = true;
+    else
+      fields.push_back({name, value});
+  }
+}
+
+JsonFields::Impl::Field* JsonFields::Impl::Find(std::string_view name) {
+  for (Field& field : fields)
+    if (field.name == name) return &field;
+  return nullptr;
+}
+
+JsonFields::Impl::Field* JsonFields::Impl::Ask(std::string_view name, std::string_view expected) {
+  Field* const field = Find(name);
+  if (!field) {
+    Wrong(name, fmt::format("is missing; {} is expected", expected));
+    return nullptr;
+  }
+  field->asked = true;
+  return field->repeated ? nullptr : field;  // Finish says that it is repeated
+}
+
+JsonFields::JsonFields(std::string_view body)
+    : impl_(std::make_unique<Impl>(ParserOfThisThread())) {
+  impl_->Load(body);
+}
+
+JsonFields::~JsonFields() = default;
+
+base::Uuid JsonFields::Uuid(std::string_view name) {
+  constexpr std::string_view kExpected = "a UUID";
+  const Impl::Field* const field = impl_->Ask(name, kExpected);
+  if (!field) return {};
+  std::string_view text;
+  if (field->value.get(text)) {
+    impl_->WrongType(*field, kExpected);
+    return {};
+  }
+  if (const auto id = base::Uuid::Parse(text)) return *id;
+  impl_->Wrong(name, "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
+  return {};
+}
+
+std::int64_t JsonFields::Integer(std::string_view name, std::int64_t least, std::int64_t most) {
+  const std::string expected = fmt::format("a whole number from {} to {}", least, most);
+  const Impl::Field* const field = impl_->Ask(name, expected);
+  if (!field) return least;
+  std::int64_t value = 0;
+  const simdjson::error_code error = field->value.get(value);
+  if (error == simdjson::INCORRECT_TYPE) {
+    impl_->WrongType(*field, expected);
+    return least;
+  }
+  if (error || value < least || value > most) {
+    impl_->Wrong(name, fmt::format("must be {}", expected));
+    return least;
+  }
+  return value;
+}
+
+std::string JsonFields::Text(std::string_view name, std::size_t max_bytes) {
+  constexpr std::string_view kExpected = "a string";
+  const Impl::Field* const field = impl_->Ask(name, kExpected);
+  if (!field) return {};
+  std::string_view text;
+  if (field->value.get(text)) {
+    impl_->WrongType(*field, kExpected);
+  } else if (!base::IsStorableText(text)) {
+    // simdjson checks the bytes, but lets an escaped lower surrogate and \u0000 through.
+    impl_->Wrong(name, "must be text without U+0000 and without half a surrogate pair");
+  } else if (text.size() > max_bytes) {
+    impl_->Wrong(name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
+  } else {
+    return std::string(text);
+  }
+  return {};
+}
+
+void JsonFields::Finish() {
+  for (const Impl::Field& field : impl_->fields) {
+    if (field.asked && !field.repeated) continue;
+    impl_->errors.push_back({Printable(field.name, kMaxShownNameBytes),
+                             field.repeated ? "stands there more than once" : "is not known here"});
+  }
+  if (!impl_->errors.empty()) throw ProblemError(InvalidRequest(std::move(impl_->errors)));
+}
+
+}  // namespace tenure::http

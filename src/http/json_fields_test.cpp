@@ -1,0 +1,221 @@
+#include "http/json_fields.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/utf8.hpp"
+
+namespace tenure::http {
+namespace {
+
+using testing::HasSubstr;
+
+/// A body as a request has it: readable bytes follow, and they are not its own.
+class Body {
+ public:
+  explicit Body(std::string_view text) : bytes_(text), size_(text.size()) {
+    bytes_.append(Request::kBodyPadding, '}');
+  }
+  std::string_view view() const { return std::string_view(bytes_).substr(0, size_); }
+
+ private:
+  std::string bytes_;
+  std::size_t size_;
+};
+
+/// Reads "text" (at most 10 bytes) and "number" (1 to 3); returns what is wrong.
+Problem ProblemOf(std::string_view json) {
+  const Body body(json);
+  try {
+    JsonFields fields(body.view());
+    fields.Text("text", 10);
+    fields.Integer("number", 1, 3);
+    fields.Finish();
+  } catch (const ProblemError& error) {
+    return error.problem();
+  }
+  return {.status = 200};
+}
+
+std::string Errors(const Problem& problem) {
+  std::string out;
+  for (const FieldError& error : problem.errors) out += error.field + ": " + error.message + "\n";
+  return out;
+}
+
+TEST(JsonFields, ReadsWhatIsAskedFor) {
+  const Body body(
+      R"({"id":"6F9619FF-8B86-D011-B42D-00C04FC964FF","number":-5,"text":"\u00e9\ud83d\ude00\n"})");
+  JsonFields fields(body.view());
+  EXPECT_EQ(fields.Text("text", 7), "\u00e9\U0001F600\n");
+  EXPECT_EQ(fields.Integer("number", -5, -5), -5);
+  EXPECT_EQ(fields.Uuid("id").ToString(), "6f9619ff-8b86-d011-b42d-00c04fc964ff");
+  fields.Finish();
+}
+
+TEST(JsonFields, NamesEverythingThatIsWrongAtOnce) {
+  const Problem problem = ProblemOf(R"({"zeta":1,"number":4,"alpha":[{}],"zeta":2})");
+  EXPECT_EQ(problem.status, 400);
+  EXPECT_EQ(problem.type, "invalid-request");
+  EXPECT_EQ(Errors(problem),
+            "text: is missing; a string is expected\n"
+            "number: must be a whole number from 1 to 3\n"
+            "zeta: stands there more than once\n"
+            "alpha: is not known here\n");
+}
+
+TEST(JsonFields, ARepeatedFieldIsNamedOnceAlsoWhenItIsKnown) {
+  EXPECT_EQ(Errors(ProblemOf(R"({"text":"a","text":"a","number":1})")),
+            "text: stands there more than once\n");
+  // The same name, spelled with an escape.
+  EXPECT_EQ(Errors(ProblemOf(R"({"text":"a","t\u0065xt":"a","number":1})")),
+            "text: stands there more than once\n");
+}
+
+TEST(JsonFields, AWrongTypeSaysWhatIsExpectedAndWhatIsThere) {
+  EXPECT_EQ(Errors(ProblemOf(R"({"text":5,"number":"1"})")),
+            "text: must be a string, not a number\n"
+            "number: must be a whole number from 1 to 3, not a string\n");
+  EXPECT_EQ(Errors(ProblemOf(R"({"text":null,"number":1.0})")),
+            "text: must be a string, not null\n"
+            "number: must be a whole number from 1 to 3, not a number with a fraction or an "
+            "exponent\n");
+  EXPECT_EQ(Errors(ProblemOf(R"({"text":{},"number":true})")),
+            "text: must be a string, not an object\n"
+            "number: must be a whole number from 1 to 3, not true or false\n");
+}
+
+TEST(JsonFields, NumbersBeyondTheirRangeAreWrongByName) {
+  for (const char* number : {"0", "4", "-1", "9223372036854775808", "18446744073709551615"})
+    EXPECT_EQ(Errors(ProblemOf(std::string(R"({"text":"a","number":)") + number + "}")),
+              "number: must be a whole number from 1 to 3\n")
+        << number;
+}
+
+TEST(JsonFields, TextIsStorableAndBounded) {
+  EXPECT_EQ(ProblemOf(R"({"text":"0123456789","number":1})").status, 200);
+  EXPECT_THAT(Errors(ProblemOf(R"({"text":"01234567890","number":1})")), HasSubstr("10 bytes"));
+  EXPECT_THAT(Errors(ProblemOf(R"({"text":"a\u0000b","number":1})")), HasSubstr("U+0000"));
+  EXPECT_THAT(Errors(ProblemOf(R"({"text":"\udc00","number":1})")), HasSubstr("surrogate"));
+}
+
+struct Bad {
+  std::string json;
+  const char* says;
+};
+
+TEST(JsonFields, WhatIsNotOneJsonObjectIsRefusedWithAReason) {
+  const std::string deep(40, '[');
+  const std::vector<Bad> all{
+      {"", "empty"},
+      {" \t", "empty"},
+      {"[]", "not an array"},
+      {"5", "not a number"},
+      {"\"x\"", "not a string"},
+      {"null", "not null"},
+      {R"({"text":"a","number":1} x)", "follows its end"},
+      {R"({"text":"a","number":1}{})", "follows its end"},
+      {R"({"text":"a","number":1)", "wrong"},
+      {R"({"text":"a" "number":1})", "wrong"},
+      {R"({"text":"a","number":1,})", "wrong"},
+      {"{'text':1}", "wrong"},
+      {R"({"number":NaN})", "wrong"},
+      {R"({"number":nil})", "true, false and null"},
+      {R"({"number":Infinity})", "wrong"},
+      {R"({"number":01})", "number"},
+      {R"({"number":+1})", "wrong"},
+      {R"({"number":1e999})", "number"},
+      {R"({"number":18446744073709551616})", "number"},
+      {R"({"text":"\ud800"})", "surrogate"},
+      {R"({"text":"\ud800\u0041"})", "surrogate"},
+      {R"({"text":"\x41"})", "escape"},
+      {"{\"text\":\"a\nb\"}", "control character"},
+      {"{\"text\":\"\xff\"}", "UTF-8"},
+      {"{\"text\":\"\xed\xa0\x80\"}", "UTF-8"},
+      {std::string("{\"text\":\"a\0b\"}", 14), "control character"},
+      {"{\"a\":" + deep, "32 levels"},
+  };
+  for (const Bad& bad : all) {
+    const Problem problem = ProblemOf(bad.json);
+    EXPECT_EQ(problem.status, 400) << bad.json;
+    EXPECT_EQ(problem.type, "invalid-json") << bad.json;
+    EXPECT_THAT(problem.detail, HasSubstr(bad.says)) << bad.json;
+  }
+}
+
+TEST(JsonFields, CompleteDeepNestingIsRefusedToo) {
+  const std::string json = "{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}";
+  EXPECT_THAT(ProblemOf(json).detail, HasSubstr("32 levels"));
+}
+
+TEST(JsonFields, TooManyFieldsAreRefused) {
+  std::string json = "{";
+  for (int i = 0; i < 200; ++i) json += "\"f" + std::to_string(i) + "\":1,";
+  json.back() = '}';
+  EXPECT_THAT(ProblemOf(json).detail, HasSubstr("more than 128 fields"));
+}
+
+TEST(JsonFields, AForeignNameIsShownShortAndPrintable) {
+  const Problem problem =
+      ProblemOf("{\"text\":\"a\",\"number\":1,\"\\u0007\\udc00" + std::string(300, 'n') + "\":1}");
+  ASSERT_EQ(problem.errors.size(), 1U);
+  const std::string& shown = problem.errors.front().field;
+  EXPECT_TRUE(base::IsStorableText(shown));
+  EXPECT_EQ(shown.substr(0, 4), "????");
+  EXPECT_LE(shown.size(), 103U);
+}
+
+TEST(JsonFields, TheParserServesOneBodyAfterAnother) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ProblemOf("{").status, 400);
+    EXPECT_EQ(ProblemOf(R"({"text":")" + std::string(100'000, 'x') + R"("})").status, 400);
+    EXPECT_EQ(ProblemOf(R"({"text":"a","number":1})").status, 200);
+  }
+}
+
+TEST(QueryFields, ReadsWhatIsAskedFor) {
+  QueryFields fields(
+      "text=a+b%2B%C3%A9&number=7&flag=true&&id=6f9619ff-8b86-d011-b42d-00c04fc964ff");
+  EXPECT_EQ(fields.Text("text", 10), "a b+\u00e9");
+  EXPECT_EQ(fields.Integer("number", 0, 7), 7);
+  EXPECT_EQ(fields.Flag("flag"), true);
+  EXPECT_TRUE(fields.Uuid("id"));
+  EXPECT_FALSE(fields.Text("absent", 10));
+  EXPECT_FALSE(fields.Integer("absent", 0, 1));
+  EXPECT_FALSE(fields.Flag("absent"));
+  EXPECT_FALSE(fields.Uuid("absent"));
+  fields.Finish();
+}
+
+TEST(QueryFields, NamesEverythingThatIsWrongAtOnce) {
+  QueryFields fields("number=8&flag=yes&id=5&text=long&twice=1&twice=1&other");
+  fields.Integer("number", 0, 7);
+  fields.Flag("flag");
+  fields.Uuid("id");
+  fields.Text("text", 3);
+  fields.Text("twice", 3);
+  try {
+    fields.Finish();
+    FAIL();
+  } catch (const ProblemError& error) {
+    EXPECT_EQ(error.problem().status, 400);
+    EXPECT_EQ(Errors(error.problem()),
+              "number: must be a whole number from 0 to 7\n"
+              "flag: must be true or false\n"
+              "id: must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071\n"
+              "text: must not be longer than 3 bytes in UTF-8\n"
+              "twice: stands there more than once\n"
+              "other: is not known here\n");
+  }
+}
+
+TEST(QueryFields, OnlyTextIsRead) {
+  for (const char* query : {"a=%", "a=%4", "a=%zz", "a=%00", "a=%ff", "%ed%a0%80=1", "a=\xff"})
+    EXPECT_THROW(QueryFields{query}, ProblemError) << query;
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "a&";
+  EXPECT_THROW(QueryFields{many}, ProblemError);
+}
+
+}  // namespace
+}  // namespace tenure::http

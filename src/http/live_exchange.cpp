@@ -1,0 +1,55 @@
+#include "http/live_exchange.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "http/connection.hpp"
+
+namespace tenure::http {
+namespace {
+
+void AnswerForgotten(Connection& connection) {
+  if (connection.closed()) return;
+  const std::string& request_id = connection.request().request_id;
+  base::LogError("http.no_answer", "a handler dropped its request without an answer",
+                 {{"request_id", request_id}});
+  connection.Answer(ToResponse({.status = 500,
+                                .type = "internal",
+                                .title = "Something went wrong in the server",
+                                .detail = "The request was given up without an answer."},
+                               request_id));
+}
+
+}  // namespace
+
+LiveExchange::LiveExchange(std::shared_ptr<Connection> connection, RouteProbe& probe)
+    : connection_(std::move(connection)), probe_(&probe), started_us_(base::MeasureMicros()) {}
+
+LiveExchange::~LiveExchange() {
+  Loop& loop = connection_->loop();
+  if (loop.IsCurrent()) {
+    if (!replied_) AnswerForgotten(*connection_);
+    return;
+  }
+  // A connection ends on its own loop, so the reference goes home first. (When the loop has ended
+  // it is closed already, and ends here.)
+  const auto keep = connection_->shared_loop();
+  keep->Post([connection = std::move(connection_), replied = replied_] {
+    if (!replied) AnswerForgotten(*connection);
+  });
+}
+
+const Request& LiveExchange::request() const { return connection_->request(); }
+Request& LiveExchange::mutable_request() { return connection_->request(); }
+base::Executor& LiveExchange::executor() { return connection_->loop(); }
+
+void LiveExchange::Reply(Response response) {
+  TENURE_CHECK(connection_->loop().IsCurrent(), "an exchange is answered on its own loop");
+  TENURE_CHECK(!replied_, "an exchange is answered once");
+  replied_ = true;
+  if (connection_->closed()) return;
+  probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
+  connection_->Answer(std::move(response));
+}
+
+}  // namespace tenure::http

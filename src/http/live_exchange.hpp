@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "http/exchange.hpp"
+#include "http/probe.hpp"
+
+namespace tenure::http {
+
+class Connection;
+
+/// The exchange of a connection's current request. Keeps the connection, and with it the request's
+/// buffers, alive. The last reference may be dropped on any thread; when nothing was replied until
+/// then, the client gets a 500, so a forgotten answer never leaves it waiting.
+class LiveExchange final : public Exchange {
+ public:
+  LiveExchange(std::shared_ptr<Connection> connection, RouteProbe& probe);
+  ~LiveExchange() override;
+  LiveExchange(const LiveExchange&) = delete;
+  LiveExchange& operator=(const LiveExchange&) = delete;
+
+  using Exchange::Reply;
+  const Request& request() const override;
+  base::Executor& executor() override;
+  void Reply(Response response) override;
+
+  /// For the dispatcher, which completes the request before the handler sees it.
+  Request& mutable_request();
+  /// Where the answer is counted, once the route is known.
+  void set_probe(RouteProbe& probe) { probe_ = &probe; }
+  bool replied() const { return replied_; }
+
+ private:
+  std::shared_ptr<Connection> connection_;
+  RouteProbe* probe_;
+  const std::int64_t started_us_;
+  bool replied_ = false;
+};
+
+}  // namespace tenure::http

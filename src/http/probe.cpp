@@ -1,0 +1,44 @@
+#include "http/probe.hpp"
+
+#include <algorithm>
+
+namespace tenure::http {
+
+RouteProbe::RouteProbe(telemetry::Registry& registry, std::string route)
+    : registry_(registry),
+      route_(std::move(route)),
+      duration_(registry.GetHistogram(
+          "http_request_duration_seconds", "From a request's last byte to its answer.",
+          telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"route", route_}})) {}
+
+void RouteProbe::Answered(Method method, int status, std::int64_t duration_us) {
+  CounterOf(method, status).Add();
+  duration_.Observe(duration_us);
+}
+
+telemetry::Counter& RouteProbe::CounterOf(Method method, int status) {
+  const auto slot = static_cast<std::size_t>(std::clamp(status - kFirstStatus, 0, kStatuses - 1));
+  auto& counter = counters_[static_cast<std::size_t>(method)][slot];
+  telemetry::Counter* known = counter.load(std::memory_order_acquire);
+  if (!known) {
+    known = &registry_.GetCounter("http_requests_total", "Requests that were answered.",
+                                  {{"route", route_},
+                                   {"method", std::string(ToText(method))},
+                                   {"status", std::to_string(status)}});
+    counter.store(known, std::memory_order_release);
+  }
+  return *known;
+}
+
+Probe::Probe(telemetry::Registry& registry, std::span<const Route> routes)
+    : first_route_(routes.data()),
+      unmatched_(registry, "unmatched"),
+      connections_(registry.GetGauge("http_connections", "Open client connections.")) {
+  for (const Route& route : routes) routes_.emplace_back(registry, route.operation);
+  for (std::size_t i = 0; i < kRejectionCount; ++i)
+    rejected_[i] = &registry.GetCounter(
+        "http_rejected_total", "Connections whose bytes never became a request.",
+        {{"reason", std::string(ToText(static_cast<Rejection>(i)))}});
+}
+
+}  // namespace tenure::http

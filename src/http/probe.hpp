@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+
+#include "http/message.hpp"
+#include "http/rejection.hpp"
+#include "http/router.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::http {
+
+/// Counts the requests of one route. Any thread; after a status has been seen once, counting it is
+/// two array look-ups and atomic additions.
+class RouteProbe {
+ public:
+  RouteProbe(telemetry::Registry& registry, std::string route);
+
+  void Answered(Method method, int status, std::int64_t duration_us);
+
+ private:
+  static constexpr std::size_t kMethods = 7;
+  static constexpr int kFirstStatus = 100;
+  static constexpr int kStatuses = 500;
+
+  telemetry::Counter& CounterOf(Method method, int status);
+
+  telemetry::Registry& registry_;
+  const std::string route_;
+  telemetry::Histogram& duration_;
+  // Filled when a status is first answered: the registry gives every thread the same counter.
+  std::array<std::array<std::atomic<telemetry::Counter*>, kStatuses>, kMethods> counters_{};
+};
+
+/// Everything that the HTTP server counts.
+class Probe {
+ public:
+  Probe(telemetry::Registry& registry, std::span<const Route> routes);
+
+  /// REQUIRES: `route` is one of the routes that the probe was built with.
+  RouteProbe& OfRoute(const Route& route) {
+    return routes_[static_cast<std::size_t>(&route - first_route_)];
+  }
+  RouteProbe& unmatched() { return unmatched_; }
+
+  void ConnectionOpened() { connections_.Add(1); }
+  void ConnectionClosed() { connections_.Add(-1); }
+  void Rejected(Rejection reason) { rejected_[static_cast<std::size_t>(reason)]->Add(); }
+
+ private:
+  const Route* first_route_;
+  std::deque<RouteProbe> routes_;
+  RouteProbe unmatched_;
+  telemetry::Gauge& connections_;
+  std::array<telemetry::Counter*, kRejectionCount> rejected_{};
+};
+
+}  // namespace tenure::http

@@ -1,0 +1,153 @@
+#include "http/request_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.hpp"
+
+namespace tenure::http {
+namespace {
+
+/// Room behind the largest header: small bodies, pipelined requests, pieces of large bodies.
+constexpr std::size_t kRoomBytes = 4 * 1024;
+/// A connection keeps no more than this for the next gathered body.
+constexpr std::size_t kKeptBodyBytes = 64 * 1024;
+
+}  // namespace
+
+RequestReader::RequestReader(Limits limits)
+    : limits_(limits),
+      capacity_(limits.max_header_bytes + kRoomBytes),
+      buffer_(std::make_unique_for_overwrite<char[]>(capacity_ + Request::kBodyPadding)) {}
+
+std::span<char> RequestReader::Space() {
+  if (state_ == State::kHeader) Compact();
+  return {buffer_.get() + end_, capacity_ - end_};
+}
+
+RequestReader::State RequestReader::Advance() {
+  if (state_ == State::kHeader) state_ = ReadHeader();
+  if (state_ == State::kBody) state_ = ReadBody();
+  return state_;
+}
+
+void RequestReader::Next() {
+  TENURE_CHECK(state_ == State::kComplete, "the request that ends was never complete");
+  state_ = State::kHeader;
+  scanner_.Reset();
+  gathered_.clear();
+  if (gathered_.capacity() > kKeptBodyBytes) gathered_ = std::string();
+}
+
+void RequestReader::Discard() {
+  state_ = State::kRefused;
+  begin_ = end_ = 0;
+}
+
+RequestReader::State RequestReader::ReadHeader() {
+  // Some clients send an empty line behind a body; RFC 9112, 2.2 asks to skip it.
+  while (Unread().starts_with("\r\n")) {
+    begin_ += 2;
+    scanner_.Reset();
+  }
+  const HeaderScanner::Result found = scanner_.Scan(Unread());
+  if (found == HeaderScanner::Result::kBadLine)
+    return Refuse(Rejection::kMalformed, "A line of the header does not end with CR LF alone.");
+  if (found == HeaderScanner::Result::kFolded)
+    return Refuse(Rejection::kMalformed, "A header is folded over several lines.");
+  const std::size_t size = found == HeaderScanner::Result::kEnd ? scanner_.size() : Unread().size();
+  if (size > limits_.max_header_bytes)
+    return Refuse(Rejection::kHeaderLimit, "Request line and headers are over the limit.");
+  if (found == HeaderScanner::Result::kMore) return State::kHeader;
+
+  if (const auto refusal = ParseHead(Unread().substr(0, size), request_, head_)) {
+    refusal_ = *refusal;
+    return State::kRefused;
+  }
+  return BeginBody(begin_ + size);
+}
+
+RequestReader::State RequestReader::BeginBody(std::size_t head_end) {
+  if (head_.content_length > limits_.max_body_bytes)
+    return Refuse(Rejection::kBodyLimit, "Content-Length is over the limit.");
+  const bool fits = !head_.chunked && head_end + head_.content_length <= capacity_;
+  if (!fits && begin_ > 0) {
+    // The room behind the header is where the body's pieces will arrive: move the header to the
+    // front and read it again, so that its views are right.
+    Compact();
+    scanner_.Reset();
+    return ReadHeader();
+  }
+  body_kind_ = fits ? Body::kInPlace : head_.chunked ? Body::kChunked : Body::kGathered;
+  chunks_ = ChunkDecoder();
+  begin_ = head_end;
+  return State::kBody;
+}
+
+RequestReader::State RequestReader::ReadBody() {
+  switch (body_kind_) {
+    case Body::kInPlace: {
+      const auto length = static_cast<std::size_t>(head_.content_length);
+      if (end_ - begin_ < length) return State::kBody;
+      const std::string_view body = Unread().substr(0, length);
+      begin_ += length;
+      return Complete(body);
+    }
+    case Body::kGathered:
+      return GatherBody();
+    case Body::kChunked:
+      return DecodeBody();
+  }
+  return State::kRefused;
+}
+
+RequestReader::State RequestReader::GatherBody() {
+  const auto length = static_cast<std::size_t>(head_.content_length);
+  const std::string_view piece = Unread().substr(0, length - gathered_.size());
+  gathered_ += piece;
+  if (gathered_.size() == length) {
+    begin_ += piece.size();
+    gathered_.append(Request::kBodyPadding, '\0');
+    return Complete(std::string_view(gathered_).substr(0, length));
+  }
+  end_ = begin_;  // the piece was all there was: its place takes the next one
+  return State::kBody;
+}
+
+RequestReader::State RequestReader::DecodeBody() {
+  std::string_view input = Unread();
+  const ChunkDecoder::Result result = chunks_.Feed(input, gathered_, limits_.max_body_bytes);
+  if (result == ChunkDecoder::Result::kBad)
+    return Refuse(Rejection::kMalformed, "The chunked body cannot be read.");
+  if (result == ChunkDecoder::Result::kTooLarge)
+    return Refuse(Rejection::kBodyLimit, "The chunks are over the limit.");
+  if (result == ChunkDecoder::Result::kMore) {
+    end_ = begin_;
+    return State::kBody;
+  }
+  begin_ = end_ - input.size();
+  const std::size_t length = gathered_.size();
+  gathered_.append(Request::kBodyPadding, '\0');
+  return Complete(std::string_view(gathered_).substr(0, length));
+}
+
+RequestReader::State RequestReader::Complete(std::string_view body) {
+  request_.body = body;
+  request_.path_parameters.clear();
+  request_.principal = Principal();
+  return State::kComplete;
+}
+
+RequestReader::State RequestReader::Refuse(Rejection reason, std::string_view detail) {
+  refusal_ = {reason, detail};
+  return State::kRefused;
+}
+
+void RequestReader::Compact() {
+  if (begin_ == 0) return;
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+}
+
+}  // namespace tenure::http

@@ -1,0 +1,290 @@
+#include "http/server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/uuid.hpp"
+#include "http/test_server.hpp"
+
+namespace tenure::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Server, AnswersWithItsOwnHeaders) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer answer = client.Ask(Get("/hello"));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "hello");
+  EXPECT_EQ(answer.Header("Content-Type"), "text/plain");
+  EXPECT_EQ(answer.Header("Content-Length"), "5");
+  EXPECT_EQ(answer.Header("Cache-Control"), "no-store");
+  EXPECT_EQ(answer.Header("X-Content-Type-Options"), "nosniff");
+  EXPECT_EQ(answer.Header("Date"), "Tue, 14 Nov 2023 22:13:20 GMT");
+  EXPECT_FALSE(answer.Has("Connection"));
+  EXPECT_FALSE(answer.Has("Access-Control-Allow-Origin"));
+}
+
+TEST(Server, KeepsTheClientsRequestIdOrMakesOne) {
+  TestServer server;
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(Get("/hello", "X-Request-Id: a.B_c:1-2\r\n")).Header("X-Request-Id"),
+            "a.B_c:1-2");
+  for (const std::string& bad : {std::string("has space"), std::string(129, 'a'), std::string()}) {
+    const RawAnswer answer = client.Ask(Get("/hello", "X-Request-Id: " + bad + "\r\n"));
+    const auto made = base::Uuid::Parse(answer.Header("X-Request-Id"));
+    ASSERT_TRUE(made) << bad;
+    EXPECT_EQ(made->TimestampMs(), server.clock.WallMs());
+  }
+}
+
+TEST(Server, ReadsARequestThatComesByteByByte) {
+  TestServer server;
+  auto client = server.Connect();
+  for (const char c : Put("/echo", "{\"a\":1}")) client.Send({&c, 1});
+  EXPECT_EQ(client.Read().body, "{\"a\":1}");
+  EXPECT_EQ(client.Ask(Get("/hello")).body, "hello");
+}
+
+TEST(Server, AnswersAHundredPipelinedRequestsInOrder) {
+  TestServer server;
+  auto client = server.Connect();
+  std::string packet;
+  for (int i = 0; i < 100; ++i) packet += Put("/echo", std::to_string(i));
+  client.Send(packet);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(client.Read().body, std::to_string(i));
+}
+
+TEST(Server, PipelinedRequestsWaitForTheOneThatIsServed) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send(Get("/hello") + Get("/held") + Get("/hello"));
+  EXPECT_EQ(client.Read().body, "hello");
+  const ExchangePtr exchange = server.held.Take();
+  exchange->executor().Post([exchange] { exchange->Reply({.body = "late"}); });
+  EXPECT_EQ(client.Read().body, "late");
+  EXPECT_EQ(client.Read().body, "hello");
+}
+
+TEST(Server, ReadsBodiesOfAllSizesAndBothFramings) {
+  TestServer server;
+  auto client = server.Connect();
+  for (const std::size_t size : {0, 1, 4'000, 4'096, 20'000, 21'000, 300'000}) {
+    const std::string body(size, 'b');
+    // The next request follows at once: where a body ends matters as much as what it is.
+    client.Send(Put("/echo", body) + Get("/hello"));
+    EXPECT_EQ(client.Read().body, body) << size;
+    EXPECT_EQ(client.Read().body, "hello") << size;
+  }
+  client.Send(
+      "PUT /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n"
+      "4\r\nWiki\r\n6;why=not\r\npedia \r\n00B\r\nin \r\nchunks\r\n0\r\nIgnored: yes\r\n\r\n" +
+      Get("/hello"));
+  EXPECT_EQ(client.Read().body, "Wikipedia in \r\nchunks");
+  EXPECT_EQ(client.Read().body, "hello");
+}
+
+TEST(Server, HeadHasTheHeaderOfGetAndNoBody) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send("HEAD /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const RawAnswer answer = client.ReadHead();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.Header("Content-Length"), "5");
+  EXPECT_EQ(client.Ask(Get("/hello")).body, "hello");
+}
+
+TEST(Server, NoContentHasNoLength) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer answer = client.Ask(
+      "POST /act HTTP/1.1\r\nHost: localhost\r\nContent-Type: Application/JSON; charset=utf-8\r\n"
+      "Content-Length: 0\r\n\r\n");
+  EXPECT_EQ(answer.status, 204);
+  EXPECT_FALSE(answer.Has("Content-Length"));
+  EXPECT_FALSE(answer.Has("Content-Type"));
+  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+}
+
+TEST(Server, TellsWhatIsWrongWithPathMethodAndType) {
+  TestServer server;
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(Get("/nothing")).status, 404);
+  const RawAnswer wrong_method = client.Ask(Get("/echo"));
+  EXPECT_EQ(wrong_method.status, 405);
+  EXPECT_EQ(wrong_method.Header("Allow"), "PUT");
+  EXPECT_EQ(wrong_method.Header("Content-Type"), "application/problem+json");
+  EXPECT_EQ(client.Ask("OPTIONS /hello HTTP/1.1\r\nHost: localhost\r\n\r\n").Header("Allow"),
+            "GET, HEAD");
+  EXPECT_EQ(client.Ask("POST /act HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 415);
+  EXPECT_EQ(client
+                .Ask("POST /act HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+                     "Content-Length: 2\r\n\r\n{}")
+                .status,
+            415);
+  EXPECT_EQ(client.Ask(Get("/items/a%2Fb")).status, 400);
+  EXPECT_EQ(client.Ask(Get("/items/a%20b?x=1")).body, "a b");
+}
+
+TEST(Server, WhatAHandlerThrowsBecomesTheAnswer) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer problem = client.Ask(Get("/throws/problem"));
+  EXPECT_EQ(problem.status, 404);
+  EXPECT_THAT(problem.body, HasSubstr("gone fishing"));
+  EXPECT_THAT(problem.body, HasSubstr(problem.Header("X-Request-Id")));
+  const RawAnswer overloaded = client.Ask(Get("/throws/fault"));
+  EXPECT_EQ(overloaded.status, 503);
+  EXPECT_EQ(overloaded.Header("Retry-After"), "1");
+  for (const char* path : {"/throws/fault", "/throws/statement", "/throws/anything"})
+    EXPECT_THAT(client.Ask(Get(path)).body, Not(HasSubstr("secrets"))) << path;
+  EXPECT_EQ(client.Ask(Get("/throws/statement")).status, 500);
+  EXPECT_EQ(client.Ask(Get("/throws/anything")).status, 500);
+  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+}
+
+TEST(Server, OffersToContinueBeforeABodyThatIsNotHere) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send(
+      "PUT /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 3\r\nExpect: 100-Continue\r\n\r\n");
+  EXPECT_EQ(client.Read().status, 100);
+  client.Send("abc");
+  EXPECT_EQ(client.Read().body, "abc");
+  const RawAnswer refused = client.Ask(Get("/hello", "Expect: a miracle\r\n"));
+  EXPECT_EQ(refused.status, 417);
+  EXPECT_TRUE(client.AtEnd());
+}
+
+TEST(Server, ClosesWhenAskedTo) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer answer = client.Ask(Get("/hello", "Connection: close\r\n"));
+  EXPECT_EQ(answer.Header("Connection"), "close");
+  EXPECT_TRUE(client.AtEnd());
+}
+
+TEST(Server, ServesOneRequestOfHttp10) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer answer = client.Ask(
+      "GET /hello HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n" + Get("/hello"));
+  EXPECT_EQ(answer.body, "hello");
+  EXPECT_EQ(answer.Header("Connection"), "close");
+  EXPECT_TRUE(client.AtEnd());
+}
+
+TEST(Server, AnswersAClientThatHasClosedItsHalf) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send(Get("/hello"));
+  client.HalfClose();
+  EXPECT_EQ(client.Read().body, "hello");
+  EXPECT_TRUE(client.AtEnd());
+}
+
+TEST(Server, ForgetsAClientThatLeavesInsideARequest) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send(Get("/hello") + "GET /hel");
+  EXPECT_EQ(client.Read().body, "hello");
+  client.HalfClose();
+  EXPECT_TRUE(client.AtEnd());
+  server.AwaitMetric("http_connections 0");
+}
+
+TEST(Server, SpreadsManyConnectionsOverItsLoops) {
+  TestServer server({.threads = 3});
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(server.Connect());
+  for (int round = 0; round < 3; ++round) {
+    for (auto& client : clients) client.Send(Get("/hello"));
+    for (auto& client : clients) EXPECT_EQ(client.Read().body, "hello");
+  }
+  server.AwaitMetric("http_connections 200");
+  clients.clear();
+  server.AwaitMetric("http_connections 0");
+}
+
+TEST(Server, CountsRequestsByRouteMethodAndStatus) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Ask(Get("/hello"));
+  client.Ask(Get("/hello"));
+  client.Ask(Get("/nothing"));
+  client.Ask("nonsense\r\n\r\n");
+  const std::string text = server.Metrics();
+  EXPECT_THAT(text,
+              HasSubstr(R"(http_requests_total{route="getHello",method="GET",status="200"} 2)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(http_requests_total{route="unmatched",method="GET",status="404"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(http_request_duration_seconds_count{route="getHello"} 2)"));
+  EXPECT_THAT(text, HasSubstr(R"(http_rejected_total{reason="malformed"} 1)"));
+}
+
+TEST(Server, WithoutAuthenticationListensOnLoopbackOnly) {
+  for (const char* host : {"0.0.0.0", "::", "192.0.2.1"}) {
+    Router router;
+    telemetry::Registry registry;
+    Server server({.host = host, .port = 0}, router, registry, base::SystemClock());
+    try {
+      server.Start();
+      FAIL() << host;
+    } catch (const base::UserError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("auth.*"));
+      EXPECT_THAT(error.what(), HasSubstr("--listen 127.0.0.1:8080"));
+    }
+  }
+}
+
+TEST(Server, SaysWhyItCannotListen) {
+  TestServer other;
+  Router router;
+  telemetry::Registry registry;
+  Server taken({.port = other.server.port()}, router, registry, base::SystemClock());
+  try {
+    taken.Start();
+    FAIL();
+  } catch (const base::UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
+  }
+  Server named({.host = "example.org"}, router, registry, base::SystemClock());
+  EXPECT_THROW(named.Start(), base::UserError);
+}
+
+TEST(Server, RefusesInProtectedModeWhatIsNotLocal) {
+  TestServer server;
+  auto client = server.Connect();
+  const RawAnswer answer = client.Ask("GET /hello HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_THAT(answer.body, HasSubstr("urn:tenure:problem:protected-mode"));
+  EXPECT_EQ(client.Ask(Get("/hello", "Origin: http://evil.example\r\n")).status, 403);
+  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+}
+
+TEST(Server, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
+  TestServer server({}, [](const Request& request) -> Principal {
+    const auto token = request.FindHeader("Authorization");
+    if (!token) throw ProblemError({.status = 401, .type = "unauthenticated", .title = "Who?"});
+    return {.tenant = "t", .person = std::string(*token), .scopes = {"sessions:read"}};
+  });
+  server.options.host = "anywhere";
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(Get("/guarded")).status, 401);
+  EXPECT_EQ(client.Ask(Get("/guarded", "Authorization: me\r\n")).body, "me");
+  EXPECT_EQ(client.Ask("GET /hello HTTP/1.1\r\nHost: tenure.example\r\n\r\n").status, 200);
+}
+
+TEST(Server, ATokenWithoutTheScopeIsForbidden) {
+  TestServer server({}, [](const Request&) { return Principal{.scopes = {"seats:use"}}; });
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(Get("/guarded")).status, 403);
+}
+
+}  // namespace
+}  // namespace tenure::http

@@ -1,0 +1,327 @@
+// The contract of sessions (spec 10; S1, S2), on every store.
+
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "sessions/sessions.hpp"
+#include "sessions_sql/queries.hpp"
+#include "store/test_store.hpp"
+
+namespace tenure::sessions {
+namespace {
+
+using store::EngineKind;
+
+constexpr std::int64_t kDay = 86'400'000;
+constexpr std::int64_t kDuration = 30 * kDay;
+
+class SessionContract : public testing::TestWithParam<EngineKind> {
+ protected:
+  SessionContract()
+      : store_(GetParam(), sql::All()),
+        process_(store_.NewProcess()),
+        sessions_(*process_, {kDuration, 400 * kDay}, store_.metrics()) {}
+
+  base::ManualClock& clock() { return store_.clock(); }
+
+  PutReply Put(const Key& key, Kind kind, const base::Uuid& tenant) {
+    return Await<PutReply>([&](auto done) {
+      sessions_.Put({tenant, key, kind}, nullptr, std::move(done));
+    });
+  }
+  PutReply Put(Kind kind) { return Put(key_, kind, tenant_); }
+  FindReply Find(const base::Uuid& id) {
+    return Await<FindReply>([&](auto done) { sessions_.Find(id, nullptr, std::move(done)); });
+  }
+  bool End(const Session& session) {
+    return Await<EndReply>([&](auto done) {
+             sessions_.End({session.id, session.key}, nullptr, std::move(done));
+           })
+        .ended_now;
+  }
+  ListReply List(const ListRequest& request) {
+    return Await<ListReply>([&](auto done) { sessions_.List(request, nullptr, std::move(done)); });
+  }
+  BackgroundReply Expire() {
+    return Await<BackgroundReply>([&](auto done) { sessions_.ExpireSome(std::move(done)); });
+  }
+  BackgroundReply Remove() {
+    return Await<BackgroundReply>([&](auto done) { sessions_.RemoveSome(std::move(done)); });
+  }
+  std::int64_t CountActive() {
+    return Await<CountReply>([&](auto done) { sessions_.CountActive(std::move(done)); }).active;
+  }
+
+  template <class Reply, class Submit>
+  Reply Await(Submit submit) {
+    std::optional<Reply> reply;
+    submit([&](db::Result<Reply> result) {
+      if (result.ok())
+        reply = std::move(result.value());
+      else
+        ADD_FAILURE() << result.fault().what();
+    });
+    store::Drive(*process_);
+    return reply.value();
+  }
+
+  Key NewKey() { return {base::Uuid::V7(clock().WallMs()), base::Uuid::V7(clock().WallMs())}; }
+
+  /// Rows of the key that no end has been set for.
+  std::int64_t OpenRows() {
+    return store_.Number("select count(*) from sessions where end_reason is null",
+                         "select count(*) from tenure.sessions where end_reason is null");
+  }
+
+  store::TestStore store_;
+  std::unique_ptr<db::Store> process_;
+  Sessions sessions_;
+  const base::Uuid tenant_ = base::Uuid::V7(1);
+  const Key key_ = {base::Uuid::V7(2), base::Uuid::V7(3)};
+};
+
+TEST_P(SessionContract, S1_ThePutTableRowByRow) {
+  const PutReply created = Put(Kind::kStandard);
+  EXPECT_EQ(created.status, PutStatus::kCreated);
+  EXPECT_EQ(created.session.start_ms, clock().WallMs());
+  EXPECT_EQ(created.session.end_ms, clock().WallMs() + kDuration);
+
+  clock().Advance(1'000);
+  for (const Kind kind : {Kind::kStandard, Kind::kBasic}) {
+    const PutReply existing = Put(kind);
+    EXPECT_EQ(existing.status, PutStatus::kExisting);
+    EXPECT_EQ(existing.session.id, created.session.id);
+    EXPECT_EQ(existing.session.kind, Kind::kStandard);
+  }
+
+  const PutReply upgraded = Put(Kind::kPremium);
+  EXPECT_EQ(upgraded.status, PutStatus::kUpgraded);
+  EXPECT_EQ(upgraded.previous, created.session.id);
+  const Session old = *Find(created.session.id).session;
+  EXPECT_EQ(old.end_ms, upgraded.session.start_ms);
+  EXPECT_EQ(old.end_reason, EndReason::kUpgraded);
+  EXPECT_EQ(OpenRows(), 1);
+
+  EXPECT_EQ(Put(key_, Kind::kPremium, base::Uuid::V7(9)).status, PutStatus::kForeign);
+  EXPECT_EQ(OpenRows(), 1);
+}
+
+TEST_P(SessionContract, S1_EveryKeyHasItsOwnSession) {
+  const Key other_capacity{key_.user, base::Uuid::V7(5)};
+  const Key other_user{base::Uuid::V7(6), key_.capacity};
+  Put(Kind::kBasic);
+  EXPECT_EQ(Put(other_capacity, Kind::kBasic, tenant_).status, PutStatus::kCreated);
+  EXPECT_EQ(Put(other_user, Kind::kBasic, tenant_).status, PutStatus::kCreated);
+  EXPECT_EQ(OpenRows(), 3);
+}
+
+TEST_P(SessionContract, S1_OneBatchWithTheSameKeyManyTimes) {
+  std::map<PutStatus, int> seen;
+  std::set<base::Uuid> ids;
+  for (int i = 0; i < 64; ++i)
+    sessions_.Put({tenant_, key_, Kind::kBasic}, nullptr, [&](db::Result<PutReply> result) {
+      ++seen[result.value().status];
+      ids.insert(result.value().session.id);
+    });
+  store::Drive(*process_);
+  EXPECT_EQ(seen[PutStatus::kCreated], 1);
+  EXPECT_EQ(seen[PutStatus::kExisting], 63);
+  EXPECT_EQ(ids.size(), 1u);
+  EXPECT_EQ(OpenRows(), 1);
+}
+
+TEST_P(SessionContract, S1_OneBatchWithRisingKindsLeavesZeroLengthSessionsAndOneActive) {
+  std::vector<PutStatus> seen;
+  for (const Kind kind : {Kind::kBasic, Kind::kPremium, Kind::kStandard})
+    sessions_.Put({tenant_, key_, kind}, nullptr,
+                  [&](db::Result<PutReply> result) { seen.push_back(result.value().status); });
+  store::Drive(*process_);
+  EXPECT_EQ(seen, (std::vector{PutStatus::kCreated, PutStatus::kUpgraded, PutStatus::kExisting}));
+  const auto all = List({.user = key_.user}).sessions;
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(OpenRows(), 1);
+  EXPECT_EQ(CountActive(), 1);
+}
+
+TEST_P(SessionContract, S2_PastItsEndASessionIsNotActiveWithoutAnyJob) {
+  const Session session = Put(Kind::kPremium).session;
+  clock().Advance(kDuration - 1);
+  EXPECT_TRUE(Find(session.id).session->IsActive(clock().WallMs()));
+  EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kExisting);
+  EXPECT_EQ(CountActive(), 1);
+
+  clock().Advance(1);
+  const FindReply found = Find(session.id);
+  EXPECT_FALSE(found.session->IsActive(found.now_ms));
+  EXPECT_EQ(found.session->ReasonAt(found.now_ms), EndReason::kExpired);
+  EXPECT_TRUE(List({.user = key_.user, .active = true}).sessions.empty());
+  EXPECT_EQ(List({.user = key_.user, .active = false}).sessions.size(), 1u);
+  EXPECT_EQ(CountActive(), 0);
+}
+
+TEST_P(SessionContract, S2_PutOverAnOverdueSessionCreatesAndMarksTheOldInOneStep) {
+  const Session old = Put(Kind::kPremium).session;
+  clock().Advance(kDuration + 5'000);
+  const PutReply reply = Put(key_, Kind::kBasic, base::Uuid::V7(77));
+  EXPECT_EQ(reply.status, PutStatus::kCreated);
+  const Session marked = *Find(old.id).session;
+  EXPECT_EQ(marked.end_reason, EndReason::kExpired);
+  EXPECT_EQ(marked.end_ms, old.end_ms);
+  EXPECT_EQ(OpenRows(), 1);
+}
+
+TEST_P(SessionContract, ExpiryOnlyMarksAndASecondRunFindsNothing) {
+  const Session session = Put(Kind::kBasic).session;
+  EXPECT_EQ(Expire().rows, 0);
+  clock().Advance(kDuration);
+  EXPECT_EQ(Expire().rows, 1);
+  EXPECT_EQ(Expire().rows, 0);
+  const Session marked = *Find(session.id).session;
+  EXPECT_EQ(marked.end_reason, EndReason::kExpired);
+  EXPECT_EQ(marked.end_ms, session.end_ms);
+}
+
+TEST_P(SessionContract, ExpiryWorksInBoundedBatches) {
+  for (int i = 0; i < kBackgroundBatch + 20; ++i)
+    sessions_.Put({tenant_, NewKey(), Kind::kBasic}, nullptr, [](db::Result<PutReply> result) {
+      ASSERT_TRUE(result.ok()) << result.fault().what();
+    });
+  store::Drive(*process_);
+  clock().Advance(kDuration);
+  const BackgroundReply first = Expire();
+  EXPECT_EQ(first.rows, kBackgroundBatch);
+  EXPECT_TRUE(first.has_more);
+  const BackgroundReply second = Expire();
+  EXPECT_EQ(second.rows, 20);
+  EXPECT_FALSE(second.has_more);
+}
+
+TEST_P(SessionContract, EndingIsNowAndOnlyOnce) {
+  const Session session = Put(Kind::kBasic).session;
+  clock().Advance(500);
+  EXPECT_TRUE(End(session));
+  const Session ended = *Find(session.id).session;
+  EXPECT_EQ(ended.end_ms, session.start_ms + 500);
+  EXPECT_EQ(ended.end_reason, EndReason::kDeleted);
+
+  clock().Advance(500);
+  EXPECT_FALSE(End(session));
+  EXPECT_EQ(Find(session.id).session->end_ms, session.start_ms + 500);
+
+  const PutReply next = Put(Kind::kBasic);
+  EXPECT_EQ(next.status, PutStatus::kCreated);
+  EXPECT_FALSE(End(session)) << "an old id must not end the new session";
+  EXPECT_EQ(Put(Kind::kBasic).session.id, next.session.id);
+}
+
+TEST_P(SessionContract, EndingAnOverdueSessionKeepsItsPlannedEnd) {
+  const Session session = Put(Kind::kBasic).session;
+  clock().Advance(kDuration + 10);
+  EXPECT_FALSE(End(session));
+  const Session ended = *Find(session.id).session;
+  EXPECT_EQ(ended.end_ms, session.end_ms);
+  EXPECT_EQ(ended.end_reason, EndReason::kExpired);
+}
+
+TEST_P(SessionContract, RepeatingAPutWritesNothing) {
+  Put(Kind::kStandard);
+  const auto commits = store_.Executions("db.commit");
+  const auto begins = store_.Executions("db.begin");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kExisting);
+  EXPECT_EQ(store_.Executions("db.begin"), begins);
+  EXPECT_EQ(store_.Executions("db.commit"), commits);
+}
+
+TEST_P(SessionContract, TheListIsInOrderOfStartThenIdAndPagesHaveNoGap) {
+  std::vector<std::pair<std::int64_t, base::Uuid>> expected;
+  for (int i = 0; i < 25; ++i) {
+    if (i % 3 == 0) clock().Advance(7);
+    const Session session = Put(NewKey(), Kind::kBasic, tenant_).session;
+    expected.emplace_back(session.start_ms, session.id);
+  }
+  Put(NewKey(), Kind::kBasic, base::Uuid::V7(99));  // of another tenant
+  std::sort(expected.begin(), expected.end());
+
+  std::vector<std::pair<std::int64_t, base::Uuid>> listed;
+  ListRequest request{.tenant = tenant_, .limit = 10};
+  for (int page = 0; page < 3; ++page) {
+    const ListReply reply = List(request);
+    for (const Session& session : reply.sessions) listed.emplace_back(session.start_ms, session.id);
+    EXPECT_EQ(reply.has_more, page < 2);
+    request.after = reply.sessions.back().id;
+  }
+  EXPECT_EQ(listed, expected);
+  EXPECT_EQ(List({}).sessions.size(), 26u);
+}
+
+TEST_P(SessionContract, TheListFiltersByUserTenantCapacityAndActivity) {
+  const Session first = Put(Kind::kBasic).session;
+  const Session second = Put(Kind::kPremium).session;  // upgrades the first
+  const Key other{key_.user, base::Uuid::V7(8)};
+  const Session third = Put(other, Kind::kBasic, tenant_).session;
+  const auto ids = [](const ListReply& reply) {
+    std::set<base::Uuid> set;
+    for (const Session& session : reply.sessions) set.insert(session.id);
+    return set;
+  };
+  using Ids = std::set<base::Uuid>;
+  EXPECT_EQ(ids(List({.user = key_.user})), (Ids{first.id, second.id, third.id}));
+  EXPECT_EQ(ids(List({.user = key_.user, .active = true})), (Ids{second.id, third.id}));
+  EXPECT_EQ(ids(List({.user = key_.user, .active = false})), (Ids{first.id}));
+  EXPECT_EQ(ids(List({.capacity = other.capacity})), (Ids{third.id}));
+  EXPECT_EQ(ids(List({.tenant = tenant_, .capacity = key_.capacity, .active = true})),
+            (Ids{second.id}));
+  EXPECT_TRUE(List({.user = key_.user, .tenant = base::Uuid::V7(123)}).sessions.empty());
+}
+
+TEST_P(SessionContract, AClockSetBackNeverMakesSessionsOverlap) {
+  const Session first = Put(Kind::kBasic).session;
+  clock().Advance(10'000);
+  End(first);
+  clock().StepWall(-5'000);
+  const Session second = Put(Kind::kBasic).session;
+  EXPECT_GE(second.start_ms, Find(first.id).session->end_ms);
+  clock().StepWall(-60'000);
+  const PutReply third = Put(Kind::kPremium);
+  EXPECT_EQ(third.status, PutStatus::kUpgraded);
+  const Session ended = *Find(second.id).session;
+  EXPECT_GE(ended.end_ms, ended.start_ms);
+  EXPECT_EQ(ended.end_ms, third.session.start_ms);
+}
+
+TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBeUsedAgain) {
+  const Session session = Put(Kind::kBasic).session;
+  End(session);
+  clock().Advance(400 * kDay);
+  EXPECT_EQ(Remove().rows, 0);
+  clock().Advance(1);
+  EXPECT_EQ(Remove().rows, 1);
+  EXPECT_FALSE(Find(session.id).session);
+  if (GetParam() == EngineKind::kPostgres) {
+    EXPECT_EQ(store_.Number("", "select count(*) from tenure.session_keys"), 0);
+  }
+  EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kCreated);
+  EXPECT_EQ(Remove().rows, 0) << "an open session is never removed";
+}
+
+TEST_P(SessionContract, AnUnknownIdIsNotFound) { EXPECT_FALSE(Find(base::Uuid::V7(42)).session); }
+
+INSTANTIATE_TEST_SUITE_P(Stores, SessionContract,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         store::EngineName);
+
+/// After all tests: a query that nothing ran is dead, or not tested.
+class EveryQueryRuns final : public testing::Environment {
+  void TearDown() override {
+    if (testing::GTEST_FLAG(filter) != "*") return;
+    for (const db::Query* query : sql::All())
+      EXPECT_TRUE(store::WasExecuted(*query)) << query->name << " was never executed";
+  }
+};
+[[maybe_unused]] const auto* const every_query_runs =
+    testing::AddGlobalTestEnvironment(new EveryQueryRuns);
+
+}  // namespace
+}  // namespace tenure::sessions

@@ -1,0 +1,13 @@
+-- Deletes sessions that ended before the retention period. An ended session never changes, so nobody else holds
+-- these rows except another process that deletes them.
+-- Parameters: $1 ended before this ms, $2 how many at most
+-- Result: user_id, capacity_id (a key may come more than once)
+-- Lock order: sessions with SKIP LOCKED
+with old as (
+  select id from tenure.sessions
+   where end_reason is not null and end_ms < $1::bigint
+   order by end_ms
+   limit $2::bigint
+     for update skip locked
+)
+delete from tenure.sessions s using old where s.id = old.id returning s.user_id, s.capacity_id

@@ -1,0 +1,23 @@
+-- Marks overdue sessions as expired; their end stays what it was. Safe anywhere and at any time: nothing depends on
+-- it, because an overdue session counts as ended with or without the mark (S2).
+-- Whoever changes a session holds its key's lock: so does this. It skips keys that somebody holds (that one will
+-- mark the session itself, or the next run does) and therefore never waits. The row was chosen on the statement's
+-- snapshot; if the key's last holder ended the session in between, "end_reason is null" is evaluated again on the
+-- newest version and the row is left alone.
+-- Parameters: $1 now_ms, $2 how many at most
+-- Result: id
+-- Lock order: session_keys with SKIP LOCKED, then the sessions of those keys
+with due as (
+  select s.id
+    from tenure.sessions s
+    join tenure.session_keys k on k.user_id = s.user_id and k.capacity_id = s.capacity_id
+   where s.end_reason is null and s.end_ms <= $1::bigint
+   order by s.end_ms
+   limit $2::bigint
+     for update of k skip locked
+)
+update tenure.sessions s
+   set end_reason = 3
+  from due
+ where s.id = due.id and s.end_reason is null
+returning s.id

@@ -1,0 +1,105 @@
+#include "store/test_store.hpp"
+
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "db/migrations.hpp"
+#include "db/postgres/engine.hpp"
+#include "db/sqlite/engine.hpp"
+#include "db_sql/queries.hpp"
+
+namespace tenure::store {
+namespace {
+
+std::mutex executed_mutex;
+std::set<std::string> executed;  // guarded by executed_mutex
+
+std::vector<const db::Query*> WithOwn(std::span<const db::Query* const> queries) {
+  std::vector<const db::Query*> all(queries.begin(), queries.end());
+  const auto own = db::sql::All();
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+}  // namespace
+
+std::string EngineName(const testing::TestParamInfo<EngineKind>& info) {
+  return info.param == EngineKind::kSqlite ? "Sqlite" : "Postgres";
+}
+
+TestStore::TestStore(EngineKind kind, std::span<const db::Query* const> queries)
+    : kind_(kind), queries_(WithOwn(queries)) {
+  if (kind_ == EngineKind::kSqlite) {
+    dir_.emplace();
+  } else {
+    database_ = support::SharedPostgres().CreateDatabase();
+    url_ = support::SharedPostgres().Url(database_);
+  }
+  const auto engine = NewEngine();
+  db::Migrate(*engine);
+  engine->CheckIdentity();
+}
+
+TestStore::~TestStore() {
+  {
+    const std::lock_guard lock(executed_mutex);
+    for (const db::Query* query : queries_)
+      if (Executions(std::string(query->name)) > 0) executed.insert(std::string(query->name));
+  }
+  if (!database_.empty()) support::SharedPostgres().DropDatabase(database_);
+}
+
+std::unique_ptr<db::Engine> TestStore::NewEngine() {
+  if (kind_ == EngineKind::kSqlite) return db::sqlite::MakeEngine(dir_->path(), clock_, metrics_);
+  db::postgres::ConnectionOptions options;
+  options.url = url_;
+  options.queries = queries_;
+  options.test_clock = &clock_;
+  return db::postgres::MakeEngine(std::move(options), "", metrics_);
+}
+
+std::unique_ptr<db::Store> TestStore::NewProcess(const db::StoreOptions& options) {
+  auto process = std::make_unique<db::Store>(NewEngine(), options, clock_, metrics_);
+  process->engine().CheckIdentity();
+  process->Open();
+  return process;
+}
+
+std::int64_t TestStore::Number(const std::string& sqlite, const std::string& postgres) {
+  if (kind_ == EngineKind::kPostgres)
+    return std::stoll(support::SharedPostgres().Execute(database_, postgres));
+  sqlite3* database = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  EXPECT_EQ(sqlite3_open((dir_->path() / "tenure.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_prepare_v2(database, sqlite.c_str(), -1, &statement, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
+  const std::int64_t number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return number;
+}
+
+std::uint64_t TestStore::Executions(const std::string& query) {
+  const std::string wanted = fmt::format("store_query_seconds_count{{query=\"{}\"}} ", query);
+  const std::string text = metrics_.Text();
+  const auto at = text.find(wanted);
+  return at == std::string::npos ? 0 : std::stoull(text.substr(at + wanted.size()));
+}
+
+void Drive(db::Store& process) {
+  for (bool any = true; any;) {
+    any = false;
+    for (db::Lane* lane : process.AllLanes()) any |= lane->RunOnce();
+  }
+}
+
+bool WasExecuted(const db::Query& query) {
+  const std::lock_guard lock(executed_mutex);
+  return executed.contains(std::string(query.name));
+}
+
+}  // namespace tenure::store

@@ -1,0 +1,65 @@
+#include "support/server_process.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <regex>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace tenure::support {
+namespace {
+
+/// Part of the text that `tenure serve` prints once it accepts connections.
+const char* const kServes = "http://127\\.0\\.0\\.1:([0-9]+)";
+
+ProcessOptions CommandLine(const ServerOptions& options, const std::optional<TempDir>& own_data) {
+  std::vector<std::string> argv = {options.binary.empty() ? TenureBinary() : options.binary,
+                                   "serve", "--listen",
+                                   "127.0.0.1:" + std::to_string(options.port)};
+  if (!options.store_url.empty()) {
+    argv.insert(argv.end(), {"--store", options.store_url});
+  } else {
+    argv.insert(argv.end(), {"--data", own_data ? own_data->path() : options.data_dir});
+  }
+  argv.insert(argv.end(), options.flags.begin(), options.flags.end());
+  return {.argv = std::move(argv), .environment = options.environment};
+}
+
+}  // namespace
+
+std::filesystem::path TenureBinary() {
+  const char* binary = std::getenv("TENURE_BINARY");
+  if (binary == nullptr) throw std::runtime_error("TENURE_BINARY does not name the program");
+  return binary;
+}
+
+ServerProcess::ServerProcess(ServerOptions options)
+    : options_(std::move(options)),
+      own_data_(options_.store_url.empty() && options_.data_dir.empty()
+                    ? std::optional<TempDir>(std::in_place)
+                    : std::nullopt),
+      process_(CommandLine(options_, own_data_)) {
+  const auto line = process_.WaitForLine(kServes);
+  std::smatch match;
+  std::regex_search(line, match, std::regex(kServes));
+  port_ = std::stoi(match[1]);
+}
+
+ServerProcess::~ServerProcess() {
+  if (testing::Test::HasFailure())
+    std::cerr << "--- output of the server on port " << port_ << " (pid " << pid() << ")\n"
+              << Output() << "--- end of its output\n";
+}
+
+void ServerProcess::Kill() {
+  process_.Kill(SIGKILL);
+  process_.Wait();
+}
+
+int ServerProcess::Terminate(std::chrono::milliseconds timeout) {
+  process_.Kill(SIGTERM);
+  return process_.Wait(timeout);
+}
+
+}  // namespace tenure::support

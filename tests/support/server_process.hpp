@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/process.hpp"
+#include "support/raw_http.hpp"
+#include "support/temp_dir.hpp"
+
+namespace tenure::support {
+
+struct ServerOptions {
+  std::string store_url = {};           ///< `--store`; empty: the embedded store
+  std::filesystem::path data_dir = {};  ///< `--data`; empty: a temporary folder of its own
+  int port = 0;                         ///< 0: a free one
+  std::vector<std::string> flags = {};  ///< more flags of `tenure serve`
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  std::filesystem::path binary = {};  ///< empty: what TENURE_BINARY names
+};
+
+/// A real `tenure serve` process. The constructor returns when it serves; the destructor kills it.
+/// If the test has failed by then, its output goes to the test's log.
+///
+/// To restart one, make a new object with the same data folder or store (and port).
+class ServerProcess {
+ public:
+  explicit ServerProcess(ServerOptions options = {});
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  int Port() const { return port_; }
+  std::string Url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  pid_t pid() const { return process_.pid(); }
+
+  /// One request on a connection of its own.
+  HttpResponse Call(std::string_view method, std::string_view path, std::string_view body = {},
+                    const HttpHeaders& headers = {}) const {
+    return support::Call(port_, method, path, body, headers);
+  }
+
+  /// SIGKILL; returns when it is gone.
+  void Kill();
+  /// SIGTERM; the exit code.
+  int Terminate(std::chrono::milliseconds timeout = std::chrono::seconds(60));
+  /// SIGSTOP: it exists and holds its connections, but nothing in it runs.
+  void Pause() { process_.Kill(SIGSTOP); }
+  void Resume() { process_.Kill(SIGCONT); }
+
+  bool IsRunning() { return process_.IsRunning(); }
+  /// Everything it printed and logged.
+  std::string Output() const { return process_.Output(); }
+  Process& process() { return process_; }
+
+ private:
+  ServerOptions options_;
+  std::optional<TempDir> own_data_;
+  Process process_;
+  int port_ = 0;
+};
+
+/// The path of the program under test. REQUIRES: TENURE_BINARY is set, as ctest does.
+std::filesystem::path TenureBinary();
+
+}  // namespace tenure::support
