@@ -40,14 +40,16 @@ std::string Text(const element& object, std::string_view field) {
   return object[field].get(text) == simdjson::SUCCESS ? config::Printable(text) : std::string();
 }
 
-std::string FieldLines(const element& problem) {
+/// One line for each field that is wrong, except those that the sentence before names already.
+std::string FieldLines(const element& problem, const std::string& sentence) {
   simdjson::dom::array errors;
   if (problem["errors"].get(errors) != simdjson::SUCCESS) return {};
   std::string lines;
   std::size_t count = 0;
   for (const element error : errors) {
     if (++count > kMostFields) break;
-    lines += fmt::format("\n  {}: {}", Text(error, "field"), Text(error, "message"));
+    const std::string line = fmt::format("{}: {}", Text(error, "field"), Text(error, "message"));
+    if (sentence.find(line) == std::string::npos) lines += "\n  " + line;
   }
   return lines;
 }
@@ -57,7 +59,7 @@ std::string Sentences(const Answer& answer, const element& problem) {
   std::string text = Text(problem, "detail");
   if (text.empty()) text = Text(problem, "title");
   if (text.empty()) text = fmt::format("the server answered {}", answer.status);
-  text += FieldLines(problem);
+  text += FieldLines(problem, text);
   if (!answer.retry_after.empty())
     text += fmt::format("\nTry again in {} s.", config::Printable(answer.retry_after));
   if (const std::string request = Text(problem, "request_id");

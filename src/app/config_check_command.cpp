@@ -3,6 +3,7 @@
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
 #include "config/load.hpp"
+#include "config/printable.hpp"
 
 namespace tenure::app {
 namespace {
@@ -24,7 +25,7 @@ class ConfigCheck final : public Command {
   int Run(Console& console) override {
     const config::Loaded loaded = config::Load({.file = file_, .environment = {}, .flags = {}});
     const std::size_t count = loaded.origins.size();
-    console.out << fmt::format("{}: {} setting{}, all right\n", file_, count,
+    console.out << fmt::format("{}: {} setting{}, all right\n", config::Printable(file_), count,
                                count == 1 ? "" : "s");
     return kExitDone;
   }

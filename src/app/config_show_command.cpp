@@ -3,6 +3,7 @@
 #include "app/settings_flags.hpp"
 #include "app/text_table.hpp"
 #include "base/json_writer.hpp"
+#include "config/printable.hpp"
 #include "config/table.hpp"
 
 namespace tenure::app {
@@ -26,7 +27,7 @@ void PrintJson(const config::Loaded& loaded, Console& console) {
     json.BeginObject()
         .Field("name", setting.name)
         .Field("value", config::ValueText(setting.kind, loaded.settings))
-        .Field("from", loaded.OriginOf(setting).where)
+        .Field("from", config::Printable(loaded.OriginOf(setting).where))
         .EndObject();
   json.EndArray();
   console.out << out << "\n";

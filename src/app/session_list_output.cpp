@@ -22,7 +22,7 @@ void SessionListOutput::AddRows(const SessionPage& page, std::optional<std::int6
   if (page.items.empty()) return;
   // What people look for stands first: a narrow terminal breaks the ids at the end.
   std::vector<TextTable::Column> columns{
-      {"SESSION", 36}, {"KIND", 10}, {"LEFT", 8}, {"START", 24}, {"END", 24}};
+      {"SESSION", 36}, {"KIND", 10}, {"LEFT", 16}, {"START", 24}, {"END", 24}};
   if (!fixed_.user) columns.push_back({"USER", 36});
   if (!fixed_.capacity) columns.push_back({"CAPACITY", 36});
   if (!fixed_.tenant) columns.push_back({"TENANT", 36});

@@ -13,8 +13,8 @@ class UniqueFunction {
  public:
   UniqueFunction() = default;
   template <class F>
-  requires(!std::is_same_v<std::decay_t<F>, UniqueFunction>) UniqueFunction(
-      F&& function)  // NOLINT(google-explicit-constructor): it stands for the callable
+  // NOLINTNEXTLINE(google-explicit-constructor): it stands for the callable
+  requires(!std::is_same_v<std::decay_t<F>, UniqueFunction>) UniqueFunction(F&& function)
       : held_(std::make_unique<Holder<std::decay_t<F>>>(std::forward<F>(function))) {}
 
   explicit operator bool() const { return held_ != nullptr; }

@@ -16,6 +16,14 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 16;  // far beyond any setting, far below the stack's end
 
+YamlNode Node(YamlNode::Shape shape, int line, std::string scalar = {}) {
+  YamlNode node;
+  node.shape = shape;
+  node.line = line;
+  node.scalar = std::move(scalar);
+  return node;
+}
+
 /// Thrown out of the parser when going on makes no sense; the problem is noted already.
 struct GiveUp {};
 
@@ -37,17 +45,17 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
-    Add(YamlNode{.shape = YamlNode::Shape::kNothing, .line = Line(mark)});
+    Add(Node(YamlNode::Shape::kNothing, Line(mark)));
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                 const std::string& value) override {
-    Add(YamlNode{.shape = YamlNode::Shape::kScalar, .line = Line(mark), .scalar = value});
+    Add(Node(YamlNode::Shape::kScalar, Line(mark), value));
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     Note(Line(mark), "aliases (*name) are not supported: write the value out");
-    Add(YamlNode{.shape = YamlNode::Shape::kRefused, .line = Line(mark)});
+    Add(Node(YamlNode::Shape::kRefused, Line(mark)));
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
@@ -85,7 +93,7 @@ class TreeBuilder : public YAML::EventHandler {
       Note(Line(mark), fmt::format("nested more than {} levels deep", kMaxDepth));
       throw GiveUp{};
     }
-    levels_.push_back(Level{.node = {.shape = shape, .line = Line(mark)}});
+    levels_.push_back(Level{.node = Node(shape, Line(mark))});
   }
 
   void Close() {

@@ -108,7 +108,10 @@ struct JsonFields::Impl {
 
   void Load(std::string_view body);
   Field* Find(std::string_view name);
-  Field* Ask(std::string_view name, std::string_view expected);
+  /// Null when it is missing or repeated. `expected` gives the words for the message; it is called
+  /// only when there is one.
+  template <class Expected>
+  Field* Ask(std::string_view name, const Expected& expected);
   void Wrong(std::string_view name, std::string message) {
     errors.push_back({std::string(name), std::move(message)});
   }
@@ -130,9 +133,9 @@ void JsonFields::Impl::Load(std::string_view body) {
   dom::object object;
   if (root.get(object))
     RefuseBody(fmt::format("A JSON object is expected, not {}.", TypeName(root.type())));
+  if (object.size() > kMaxFields)
+    RefuseBody(fmt::format("The object has more than {} fields.", kMaxFields));
   for (const auto& [name, value] : object) {
-    if (fields.size() == kMaxFields)
-      RefuseBody(fmt::format("The object has more than {} fields.", kMaxFields));
     if (Field* const known = Find(name))
       known->repeated = true;
     else
@@ -146,10 +149,11 @@ JsonFields::Impl::Field* JsonFields::Impl::Find(std::string_view name) {
   return nullptr;
 }
 
-JsonFields::Impl::Field* JsonFields::Impl::Ask(std::string_view name, std::string_view expected) {
+template <class Expected>
+JsonFields::Impl::Field* JsonFields::Impl::Ask(std::string_view name, const Expected& expected) {
   Field* const field = Find(name);
   if (!field) {
-    Wrong(name, fmt::format("is missing; {} is expected", expected));
+    Wrong(name, fmt::format("is missing; {} is expected", expected()));
     return nullptr;
   }
   field->asked = true;
@@ -164,12 +168,12 @@ JsonFields::JsonFields(std::string_view body)
 JsonFields::~JsonFields() = default;
 
 base::Uuid JsonFields::Uuid(std::string_view name) {
-  constexpr std::string_view kExpected = "a UUID";
-  const Impl::Field* const field = impl_->Ask(name, kExpected);
+  const auto expected = [] { return "a UUID"; };
+  const Impl::Field* const field = impl_->Ask(name, expected);
   if (!field) return {};
   std::string_view text;
   if (field->value.get(text)) {
-    impl_->WrongType(*field, kExpected);
+    impl_->WrongType(*field, expected());
     return {};
   }
   if (const auto id = base::Uuid::Parse(text)) return *id;
@@ -178,32 +182,30 @@ base::Uuid JsonFields::Uuid(std::string_view name) {
 }
 
 std::int64_t JsonFields::Integer(std::string_view name, std::int64_t least, std::int64_t most) {
-  const std::string expected = fmt::format("a whole number from {} to {}", least, most);
+  const auto expected = [&] { return fmt::format("a whole number from {} to {}", least, most); };
   const Impl::Field* const field = impl_->Ask(name, expected);
   if (!field) return least;
   std::int64_t value = 0;
   const simdjson::error_code error = field->value.get(value);
-  if (error == simdjson::INCORRECT_TYPE) {
-    impl_->WrongType(*field, expected);
-    return least;
-  }
-  if (error || value < least || value > most) {
-    impl_->Wrong(name, fmt::format("must be {}", expected));
-    return least;
-  }
-  return value;
+  if (error == simdjson::INCORRECT_TYPE)
+    impl_->WrongType(*field, expected());
+  else if (error || value < least || value > most)
+    impl_->Wrong(name, fmt::format("must be {}", expected()));
+  else
+    return value;
+  return least;
 }
 
 std::string JsonFields::Text(std::string_view name, std::size_t max_bytes) {
-  constexpr std::string_view kExpected = "a string";
-  const Impl::Field* const field = impl_->Ask(name, kExpected);
+  const auto expected = [] { return "a string"; };
+  const Impl::Field* const field = impl_->Ask(name, expected);
   if (!field) return {};
   std::string_view text;
   if (field->value.get(text)) {
-    impl_->WrongType(*field, kExpected);
+    impl_->WrongType(*field, expected());
   } else if (!base::IsStorableText(text)) {
-    // simdjson checks the bytes, but lets an escaped lower surrogate and \u0000 through.
-    impl_->Wrong(name, "must be text without U+0000 and without half a surrogate pair");
+    // simdjson has seen to UTF-8 and surrogate pairs, but lets \u0000 through.
+    impl_->Wrong(name, "must be text without U+0000");
   } else if (text.size() > max_bytes) {
     impl_->Wrong(name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
   } else {

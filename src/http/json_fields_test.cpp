@@ -96,7 +96,6 @@ TEST(JsonFields, TextIsStorableAndBounded) {
   EXPECT_EQ(ProblemOf(R"({"text":"0123456789","number":1})").status, 200);
   EXPECT_THAT(Errors(ProblemOf(R"({"text":"01234567890","number":1})")), HasSubstr("10 bytes"));
   EXPECT_THAT(Errors(ProblemOf(R"({"text":"a\u0000b","number":1})")), HasSubstr("U+0000"));
-  EXPECT_THAT(Errors(ProblemOf(R"({"text":"\udc00","number":1})")), HasSubstr("surrogate"));
 }
 
 struct Bad {
@@ -105,7 +104,6 @@ struct Bad {
 };
 
 TEST(JsonFields, WhatIsNotOneJsonObjectIsRefusedWithAReason) {
-  const std::string deep(40, '[');
   const std::vector<Bad> all{
       {"", "empty"},
       {" \t", "empty"},
@@ -127,13 +125,14 @@ TEST(JsonFields, WhatIsNotOneJsonObjectIsRefusedWithAReason) {
       {R"({"number":1e999})", "number"},
       {R"({"number":18446744073709551616})", "number"},
       {R"({"text":"\ud800"})", "surrogate"},
+      {R"({"text":"\udc00"})", "surrogate"},
+      {R"({"te\udc00xt":1})", "surrogate"},
       {R"({"text":"\ud800\u0041"})", "surrogate"},
       {R"({"text":"\x41"})", "escape"},
       {"{\"text\":\"a\nb\"}", "control character"},
       {"{\"text\":\"\xff\"}", "UTF-8"},
       {"{\"text\":\"\xed\xa0\x80\"}", "UTF-8"},
       {std::string("{\"text\":\"a\0b\"}", 14), "control character"},
-      {"{\"a\":" + deep, "32 levels"},
   };
   for (const Bad& bad : all) {
     const Problem problem = ProblemOf(bad.json);
@@ -157,11 +156,11 @@ TEST(JsonFields, TooManyFieldsAreRefused) {
 
 TEST(JsonFields, AForeignNameIsShownShortAndPrintable) {
   const Problem problem =
-      ProblemOf("{\"text\":\"a\",\"number\":1,\"\\u0007\\udc00" + std::string(300, 'n') + "\":1}");
+      ProblemOf("{\"text\":\"a\",\"number\":1,\"\\u0007\\u0000" + std::string(300, 'n') + "\":1}");
   ASSERT_EQ(problem.errors.size(), 1U);
   const std::string& shown = problem.errors.front().field;
   EXPECT_TRUE(base::IsStorableText(shown));
-  EXPECT_EQ(shown.substr(0, 4), "????");
+  EXPECT_EQ(shown.substr(0, 4), "??nn");
   EXPECT_LE(shown.size(), 103U);
 }
 

@@ -68,9 +68,11 @@ void Loop::Shut() {
 void Loop::ArmSweep() {
   sweep_timer_.expires_after(sweep_interval_);
   sweep_timer_.async_wait([this](const ErrorCode& error) {
-    if (error) return;
+    // Cancelling does not reach a sweep that is due already, and the sweep itself may have closed
+    // the last connection of a loop that stops.
+    if (error || !work_) return;
     Sweep();
-    ArmSweep();
+    if (work_) ArmSweep();
   });
 }
 

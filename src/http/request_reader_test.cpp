@@ -1,6 +1,8 @@
 #include "http/request_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -223,6 +225,62 @@ TEST(RequestReader, AnUrlOfTheSameHostIsItsPath) {
   ASSERT_EQ(Feed(reader, bytes, 1'000), State::kComplete);
   EXPECT_EQ(reader.request().path, "/a");
   EXPECT_EQ(reader.request().query, "b");
+}
+
+/// Everything that the reader made of `bytes`, as text.
+std::string Outcome(std::string_view bytes, std::size_t piece) {
+  RequestReader reader(kLimits);
+  std::string out;
+  State state = State::kHeader;
+  while ((state = Feed(reader, bytes, piece)) == State::kComplete) {
+    const Request& request = reader.request();
+    out.append(ToText(request.method)).append(request.path).append(request.body).append("|");
+    reader.Next();
+  }
+  if (state == State::kRefused) out += ToText(reader.refusal().reason);
+  return out;
+}
+
+TEST(RequestReader, PiecesNeverChangeWhatIsReadFromNonsense) {
+  constexpr std::array<std::string_view, 30> kFragments{"GET / HTTP/1.1\r\n",
+                                                        "PUT /x?y HTTP/1.1\r\n",
+                                                        "PUT / HTTP/1.0\r\n",
+                                                        "Host: h\r\n",
+                                                        "Content-Length: 5\r\n",
+                                                        "Content-Length: 0\r\n",
+                                                        "Transfer-Encoding: chunked\r\n",
+                                                        "Expect: 100-continue\r\n",
+                                                        "Connection: close\r\n",
+                                                        "X: y\r\n",
+                                                        "\r\n",
+                                                        "\r\n\r\n",
+                                                        "\r",
+                                                        "\n",
+                                                        " ",
+                                                        "\t",
+                                                        ":",
+                                                        "0",
+                                                        "5\r\nhello\r\n",
+                                                        "0\r\n\r\n",
+                                                        "1;a=b\r\nx\r\n",
+                                                        "hello",
+                                                        "GET",
+                                                        "http://h/",
+                                                        "%00",
+                                                        "\xff",
+                                                        "?",
+                                                        "#",
+                                                        ",",
+                                                        "HTTP/1.1\r\nHost: h\r\n\r\n"};
+  std::mt19937 random(42);
+  for (int round = 0; round < 3'000; ++round) {
+    std::string bytes = round % 2 == 0 ? "PUT / HTTP/1.1\r\nHost: h\r\n" : "";
+    for (std::size_t count = random() % 12; count > 0; --count)
+      bytes += kFragments[random() % kFragments.size()];
+    const std::string whole = Outcome(bytes, bytes.size() + 1);
+    EXPECT_EQ(Outcome(bytes, 1), whole) << testing::PrintToString(bytes);
+    EXPECT_EQ(Outcome(bytes, 3), whole) << testing::PrintToString(bytes);
+  }
 }
 
 TEST(RequestReader, BytesBehindTheBodyAreReadable) {

@@ -27,7 +27,15 @@ std::vector<const db::Query*> WithOwn(std::span<const db::Query* const> queries)
 }  // namespace
 
 std::string EngineName(const testing::TestParamInfo<EngineKind>& info) {
-  return info.param == EngineKind::kSqlite ? "Sqlite" : "Postgres";
+  switch (info.param) {
+    case EngineKind::kSqlite:
+      return "Sqlite";
+    case EngineKind::kPostgres:
+      return "Postgres";
+    case EngineKind::kPooledPostgres:
+      return "PooledPostgres";
+  }
+  return "Unknown";
 }
 
 TestStore::TestStore(EngineKind kind, std::span<const db::Query* const> queries)
@@ -54,11 +62,16 @@ TestStore::~TestStore() {
 
 std::unique_ptr<db::Engine> TestStore::NewEngine() {
   if (kind_ == EngineKind::kSqlite) return db::sqlite::MakeEngine(dir_->path(), clock_, metrics_);
+  return db::postgres::MakeEngine(PostgresOptions(), "", metrics_);
+}
+
+db::postgres::ConnectionOptions TestStore::PostgresOptions() {
   db::postgres::ConnectionOptions options;
   options.url = url_;
   options.queries = queries_;
   options.test_clock = &clock_;
-  return db::postgres::MakeEngine(std::move(options), "", metrics_);
+  options.pooled = kind_ == EngineKind::kPooledPostgres;
+  return options;
 }
 
 std::unique_ptr<db::Store> TestStore::NewProcess(const db::StoreOptions& options) {
@@ -69,7 +82,7 @@ std::unique_ptr<db::Store> TestStore::NewProcess(const db::StoreOptions& options
 }
 
 std::int64_t TestStore::Number(const std::string& sqlite, const std::string& postgres) {
-  if (kind_ == EngineKind::kPostgres)
+  if (kind_ != EngineKind::kSqlite)
     return std::stoll(support::SharedPostgres().Execute(database_, postgres));
   sqlite3* database = nullptr;
   sqlite3_stmt* statement = nullptr;

@@ -16,7 +16,12 @@
 
 namespace tenure::store {
 
-enum class EngineKind { kSqlite, kPostgres };
+enum class EngineKind {
+  kSqlite,
+  kPostgres,
+  kPooledPostgres,  ///< as behind a transaction pooler: unnamed statements, settings per
+                    ///< transaction
+};
 
 /// For INSTANTIATE_TEST_SUITE_P: the engines' names instead of numbers.
 std::string EngineName(const testing::TestParamInfo<EngineKind>& info);
@@ -32,6 +37,8 @@ class TestStore {
   /// A further process on the same database. `options` as a server would have.
   std::unique_ptr<db::Store> NewProcess(const db::StoreOptions& options = {});
   std::unique_ptr<db::Engine> NewEngine();
+  /// How a process connects, PostgreSQL only: for a test that wants it otherwise.
+  db::postgres::ConnectionOptions PostgresOptions();
 
   EngineKind kind() const { return kind_; }
   base::ManualClock& clock() { return clock_; }

@@ -22,6 +22,7 @@ using base::FaultKind;
 /// How much longer than the server's own statement_timeout we wait for an answer before we take the
 /// server or the network for dead.
 constexpr std::int64_t kSilenceMs = 5'000;
+constexpr std::int64_t kForeverMs = 86'400'000;
 
 std::string Trimmed(const char* message) {
   std::string text(message ? message : "");
@@ -105,6 +106,11 @@ void PostgresConnection::Begin(Access access) {
   statements_.clear();
   open_.clear();
   commit_sent_ = false;
+  // Between transactions a server has nothing to say but farewell. Noticing it here, before
+  // anything is sent, is what keeps a connection that died while it was idle from becoming an
+  // unknown outcome.
+  pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
+  if (poll(&socket, 1, 0) != 0) Lost("the server closed the connection");
   begin_pending_ = access == Access::kWrite;
 }
 
@@ -217,7 +223,9 @@ void PostgresConnection::Rollback() noexcept {
 
 /// Sends what is queued with a Sync and reads the answers up to it.
 void PostgresConnection::Flush() {
-  deadline_boot_ms_ = base::SystemClock().BootMs() + options_.statement_timeout_ms + kSilenceMs;
+  const std::int64_t patience_ms =
+      options_.statement_timeout_ms > 0 ? options_.statement_timeout_ms + kSilenceMs : kForeverMs;
+  deadline_boot_ms_ = base::SystemClock().BootMs() + patience_ms;
   answered_micros_ = base::MeasureMicros();
   if (PQpipelineSync(connection_.get()) != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
   WriteAll();

@@ -67,6 +67,9 @@ class PostgresConnection final : public Connection {
   void Commit() override;
   void Rollback() noexcept override;
 
+  /// The server process behind it, for tests that ask PostgreSQL whom it waits for.
+  int backend_pid() const { return PQbackendPID(connection_.get()); }
+
  private:
   struct Statement {
     const Query* query = nullptr;

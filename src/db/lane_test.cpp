@@ -1,0 +1,377 @@
+// What a lane promises (lane.hpp), on real stores. The lanes are driven by hand, except where
+// threads are the point.
+
+#include "db/lane.hpp"
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/test_store.hpp"
+
+namespace tenure::db {
+namespace {
+
+using base::FaultKind;
+using store::EngineKind;
+using testing::ElementsAre;
+
+// A table that every store has: name (unique) and value.
+const Query kInsert{"test.insert",
+                    "insert into tenure.settings (name, value) "
+                    "select name, value from unnest($1::text[], $2::text[]) as item (name, value)",
+                    "insert into settings (name, value) values (?1, ?2)"};
+const Query kRead{
+    "test.read",
+    "select item.ordinal, s.value from unnest($1::text[]) with ordinality as item (name, ordinal) "
+    "join tenure.settings s on s.name = item.name",
+    "select value from settings where name = ?1"};
+const Query* const kQueries[] = {&kInsert, &kRead};
+
+struct Pair {
+  std::string name;
+  std::string value;
+};
+
+class InsertHandler final : public TypedHandler<Pair, std::string> {
+ public:
+  std::string_view name() const override { return "test.insert"; }
+  std::vector<std::size_t> batches;  // sizes, also of those that failed
+
+ protected:
+  void WriteItems(Transaction& tx, Items items) override {
+    batches.push_back(items.size());
+    std::vector<std::string> names;
+    std::vector<std::string> values;
+    for (auto* item : items) {
+      names.push_back(item->request.name);
+      values.push_back(item->request.value);
+      item->reply = item->request.value;
+    }
+    tx.Queue(kInsert, names, values);
+  }
+};
+
+class ReadHandler final : public TypedHandler<std::string, std::optional<std::string>> {
+ public:
+  std::string_view name() const override { return "test.read"; }
+  bool reads() const override { return true; }
+
+ protected:
+  void ReadItems(Transaction& tx, Items items) override {
+    std::vector<std::string> names;
+    for (auto* item : items) {
+      names.push_back(item->request);
+      item->reply.emplace();
+    }
+    const Rows rows = tx.Run(kRead, names);
+    for (const auto row : rows) *items[row.ordinal()]->reply = std::string(row.Text(0));
+  }
+};
+
+/// What became of each request: its reply, or the fault's name.
+struct Outcomes {
+  std::map<std::string, std::string> by_name;
+
+  auto For(const std::string& name) {
+    return [this, name](Result<std::string> result) {
+      const bool first =
+          by_name
+              .emplace(name,
+                       result.ok() ? result.value() : std::string(ToText(result.fault().kind())))
+              .second;
+      EXPECT_TRUE(first) << name << " was completed twice";
+    };
+  }
+};
+
+class LaneTest : public testing::TestWithParam<EngineKind> {
+ protected:
+  LaneTest() : store_(GetParam(), kQueries) {}
+
+  void Open(const LaneOptions& lanes = {}) {
+    StoreOptions options;
+    options.write_lanes = 1;
+    options.lanes = lanes;
+    process_.reset();
+    process_ = store_.NewProcess(options);
+  }
+  Lane& lane() { return process_->WriteLane(0); }
+
+  void Insert(const std::string& name, const std::string& value = "v") {
+    lane().Submit(std::make_unique<InsertHandler::ItemType>(insert_, nullptr, Pair{name, value},
+                                                            outcomes_.For(name)));
+  }
+  std::optional<std::string> Read(const std::string& name) {
+    std::optional<std::string> found;
+    lane().Submit(std::make_unique<ReadHandler::ItemType>(
+        read_, nullptr, name,
+        [&](Result<std::optional<std::string>> result) { found = result.value(); }));
+    store::Drive(*process_);
+    return found;
+  }
+  void Drive() { store::Drive(*process_); }
+  const std::string& Outcome(const std::string& name) { return outcomes_.by_name.at(name); }
+
+  store::TestStore store_;
+  std::unique_ptr<Store> process_;
+  InsertHandler insert_;
+  ReadHandler read_;
+  Outcomes outcomes_;
+};
+
+/// Throws once, at one step.
+class ThrowOnce final : public StepHook {
+ public:
+  ThrowOnce(std::string step, FaultKind kind) : step_(std::move(step)), kind_(kind) {}
+  void Before(std::string_view step) override {
+    if (step != step_ || std::exchange(done_, true)) return;
+    if (action) action();
+    if (kind_ != FaultKind::kOutcomeUnknown) throw base::Fault(kind_, "planted");
+  }
+  void After(std::string_view) override {}
+  std::function<void()> action;
+
+ private:
+  const std::string step_;
+  const FaultKind kind_;
+  bool done_ = false;
+};
+
+TEST_P(LaneTest, WhatWaitsIsOneTransactionAndEachOperationGetsItsOwnReply) {
+  Open();
+  for (int i = 0; i < 100; ++i) Insert("n" + std::to_string(i), "v" + std::to_string(i));
+  Drive();
+  EXPECT_THAT(insert_.batches, ElementsAre(100));
+  EXPECT_EQ(Outcome("n7"), "v7");
+  EXPECT_EQ(Read("n99"), "v99");
+  EXPECT_EQ(Read("unknown"), std::nullopt);
+}
+
+TEST_P(LaneTest, ABatchIsBoundedByItemsAndBytes) {
+  Open({.batch_items = 3});
+  for (int i = 0; i < 7; ++i) Insert("n" + std::to_string(i));
+  Drive();
+  EXPECT_THAT(insert_.batches, ElementsAre(3, 3, 1));
+
+  Open({.batch_bytes = 2 * 256});
+  for (int i = 10; i < 15; ++i) Insert("n" + std::to_string(i));
+  insert_.batches.clear();
+  Drive();
+  EXPECT_THAT(insert_.batches, ElementsAre(2, 2, 1));
+}
+
+TEST_P(LaneTest, AnOperationThatBreaksItsBatchFailsAloneAndTheOthersAreCarriedOut) {
+  Open();
+  Insert("taken");
+  Drive();
+  outcomes_.by_name.clear();
+  insert_.batches.clear();
+  Insert("before");
+  Insert("taken");
+  Insert("after");
+  Drive();
+  EXPECT_EQ(Outcome("before"), "v");
+  EXPECT_EQ(Outcome("taken"), "internal");
+  EXPECT_EQ(Outcome("after"), "v");
+  EXPECT_THAT(insert_.batches, ElementsAre(3, 1, 1, 1));
+  EXPECT_EQ(Read("after"), "v");
+}
+
+TEST_P(LaneTest, AFullQueueRefusesAtOnceAndDrainsAgain) {
+  Open({.queue_items = 2});
+  Insert("a");
+  Insert("b");
+  Insert("c");
+  EXPECT_EQ(Outcome("c"), "overloaded");
+  Drive();
+  EXPECT_EQ(Outcome("a"), "v");
+  Insert("d");
+  Drive();
+  EXPECT_EQ(Outcome("d"), "v");
+  EXPECT_EQ(Read("c"), std::nullopt);
+}
+
+TEST_P(LaneTest, AnOperationLargerThanTheQueueIsTakenWhenItStandsAlone) {
+  Open({.queue_bytes = 100});
+  Insert("large");
+  Insert("second");
+  Drive();
+  EXPECT_EQ(Outcome("large"), "v");
+  EXPECT_EQ(Outcome("second"), "overloaded");
+}
+
+TEST_P(LaneTest, AnOperationWhoseTurnComesTooLateIsNotBegun) {
+  Open({.max_wait_ms = 1'000});
+  Insert("late");
+  store_.clock().Advance(1'001);
+  Insert("fresh");
+  Drive();
+  EXPECT_EQ(Outcome("late"), "timeout");
+  EXPECT_EQ(Outcome("fresh"), "v");
+  EXPECT_EQ(Read("late"), std::nullopt);
+}
+
+TEST_P(LaneTest, ASerializationFailureRunsTheBatchAgain) {
+  Open();
+  ThrowOnce hook("test.insert", FaultKind::kSerialization);
+  lane().connection().SetHook(&hook);
+  Insert("a");
+  Insert("b");
+  Drive();
+  EXPECT_EQ(Outcome("a"), "v");
+  EXPECT_EQ(Outcome("b"), "v");
+  EXPECT_THAT(insert_.batches, ElementsAre(2, 2));
+  lane().connection().SetHook(nullptr);
+}
+
+TEST_P(LaneTest, WhatFailedIsRolledBack) {
+  Open();
+  ThrowOnce hook("commit", FaultKind::kStatement);
+  lane().connection().SetHook(&hook);
+  Insert("gone");
+  Drive();
+  lane().connection().SetHook(nullptr);
+  EXPECT_EQ(Outcome("gone"), "internal");
+  EXPECT_EQ(Read("gone"), std::nullopt);
+  Insert("next");
+  Drive();
+  EXPECT_EQ(Outcome("next"), "v");
+}
+
+TEST_P(LaneTest, OperationsOfOneKindKeepTheirOrderAndKindsTakeTurns) {
+  Open({.batch_items = 1});
+  std::vector<std::string> order;
+  for (const char* name : {"a", "b"})
+    lane().Submit(std::make_unique<InsertHandler::ItemType>(
+        insert_, nullptr, Pair{name, "v"},
+        [&order, name](Result<std::string>) { order.push_back(name); }));
+  lane().Submit(std::make_unique<ReadHandler::ItemType>(
+      read_, nullptr, "a",
+      [&order](Result<std::optional<std::string>>) { order.push_back("read"); }));
+  Drive();
+  ASSERT_EQ(order.size(), 3u);
+  const auto at = [&](const char* what) { return std::find(order.begin(), order.end(), what); };
+  EXPECT_LT(at("a"), at("b"));
+  EXPECT_NE(order.back(), "read") << "a kind waited for all of the other";
+}
+
+TEST_P(LaneTest, StopFinishesWhatWaitsAndRefusesWhatComesAfter) {
+  Open();
+  std::atomic<int> done = 0;
+  std::atomic<int> refused = 0;
+  process_->Start();
+  {
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < 4; ++client)
+      clients.emplace_back([&, client] {
+        for (int i = 0; i < 50; ++i)
+          lane().Submit(std::make_unique<InsertHandler::ItemType>(
+              insert_, nullptr, Pair{std::to_string(client * 1000 + i), "v"},
+              [&](Result<std::string> result) { ++(result.ok() ? done : refused); }));
+      });
+  }
+  process_->Stop();
+  EXPECT_EQ(done, 200);
+  Insert("too late");
+  EXPECT_EQ(Outcome("too late"), "stopping");
+  EXPECT_EQ(store_.Number("select count(*) from settings", "select count(*) from tenure.settings"),
+            200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, LaneTest,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         store::EngineName);
+
+class PostgresLaneTest : public LaneTest {};
+
+TEST_P(PostgresLaneTest, AConnectionThatDiedWhileIdleIsReplacedWithoutAnybodyNoticing) {
+  Open();
+  Insert("a");
+  Drive();
+  support::SharedPostgres().KillAllBackends();
+  Insert("b");
+  Drive();
+  EXPECT_EQ(Outcome("b"), "v");
+  support::SharedPostgres().KillAllBackends();
+  EXPECT_EQ(Read("b"), "v");
+}
+
+TEST_P(PostgresLaneTest, AConnectionLostInCommitIsAnUnknownOutcome) {
+  Open();
+  ThrowOnce hook("commit", FaultKind::kOutcomeUnknown);
+  hook.action = [] { support::SharedPostgres().KillAllBackends(); };
+  lane().connection().SetHook(&hook);
+  Insert("perhaps");
+  Drive();
+  EXPECT_EQ(Outcome("perhaps"), "outcome-unknown");
+  lane().connection().SetHook(nullptr);
+  Insert("next");
+  Drive();
+  EXPECT_EQ(Outcome("next"), "v");
+}
+
+TEST_P(PostgresLaneTest, AConnectionLostBeforeCommitIsTriedAgain) {
+  Open();
+  ThrowOnce hook("test.insert", FaultKind::kOutcomeUnknown);
+  hook.action = [] { support::SharedPostgres().KillAllBackends(); };
+  lane().connection().SetHook(&hook);
+  Insert("a");
+  Drive();
+  EXPECT_EQ(Outcome("a"), "v");
+  lane().connection().SetHook(nullptr);
+}
+
+TEST_P(PostgresLaneTest, ALockThatIsNotToBeHadIsContendedAndNothingElseFails) {
+  Open();
+  // Somebody's own transaction holds a name that the batch wants to insert.
+  PGconn* stranger = PQconnectdb(store_.url().c_str());
+  PQclear(PQexec(stranger, "begin; insert into tenure.settings values ('held', 'x')"));
+  Insert("free");
+  Insert("held");
+  Drive();
+  EXPECT_EQ(Outcome("free"), "v");
+  EXPECT_EQ(Outcome("held"), "contended");
+  PQfinish(stranger);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, PostgresLaneTest, testing::Values(EngineKind::kPostgres),
+                         store::EngineName);
+
+TEST(LaneDown, AStoreThatIsGoneIsToldAtOnceAndComesBackByItself) {
+  support::PostgresCluster cluster;
+  telemetry::Registry metrics;
+  postgres::ConnectionOptions options;
+  options.url = cluster.Url();
+  options.pooled = true;  // nothing is prepared: the query's table does not exist
+  Lane lane("test",
+            std::make_unique<postgres::PostgresConnection>(options, metrics, [](PGconn&) {}), {},
+            base::SystemClock(), metrics);
+  ReadHandler handler;
+  lane.Start();
+  const auto ask = [&] {
+    std::latch answered(1);
+    FaultKind kind{};
+    lane.Submit(std::make_unique<ReadHandler::ItemType>(
+        handler, nullptr, "x", [&](Result<std::optional<std::string>> result) {
+          kind = result.fault().kind();  // there is no such table: a fault in any case
+          answered.count_down();
+        }));
+    answered.wait();
+    return kind;
+  };
+  EXPECT_EQ(ask(), FaultKind::kStatement);
+  cluster.Stop(support::PostgresCluster::StopMode::kImmediate);
+  while (ask() != FaultKind::kStoreUnavailable) {
+  }
+  EXPECT_FALSE(lane.is_up());
+  cluster.Start();
+  while (ask() != FaultKind::kStatement) std::this_thread::yield();
+  EXPECT_TRUE(lane.is_up());
+}
+
+}  // namespace
+}  // namespace tenure::db

@@ -1,0 +1,110 @@
+#include "api/store_under_test.hpp"
+
+#include <memory>
+#include <stdexcept>
+
+#include <sqlite3.h>
+
+namespace tenure::api {
+namespace {
+
+constexpr const char* kPostgresRows =
+    "select coalesce(json_agg(json_build_object('id', id, 'tenant', tenant, 'user', user_id,"
+    " 'capacity', capacity_id, 'turn', turn, 'kind', kind, 'start_ms', start_ms, 'end_ms', end_ms,"
+    " 'end_reason', coalesce(end_reason, 0))), '[]') from tenure.sessions";
+constexpr const char* kSqliteRows =
+    "select json_group_array(json_object('id', lower(hex(id)), 'tenant', lower(hex(tenant)),"
+    " 'user', lower(hex(user_id)), 'capacity', lower(hex(capacity_id)), 'turn', turn,"
+    " 'kind', kind, 'start_ms', start_ms, 'end_ms', end_ms,"
+    " 'end_reason', coalesce(end_reason, 0))) from sessions";
+
+/// An id as the API spells it, whether or not the store keeps it as 32 digits.
+std::string Dashed(std::string id) {
+  if (id.size() == 32)
+    for (const std::size_t at : {8U, 13U, 18U, 23U}) id.insert(at, "-");
+  return id;
+}
+
+std::vector<SessionRow> ParseRows(const std::string& text) {
+  std::vector<SessionRow> rows;
+  for (const support::Json& row : support::Json::Parse(text).Elements())
+    rows.push_back({Dashed(row["id"].Text()), Dashed(row["tenant"].Text()),
+                    Dashed(row["user"].Text()), Dashed(row["capacity"].Text()), row["turn"].Int(),
+                    row["kind"].Int(), row["start_ms"].Int(), row["end_ms"].Int(),
+                    row["end_reason"].Int()});
+  return rows;
+}
+
+std::string ExecuteSqlite(const std::filesystem::path& file, const std::string& sql) {
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> database(raw, &sqlite3_close);
+  if (opened != SQLITE_OK) throw std::runtime_error("cannot open " + file.string());
+  sqlite3_busy_timeout(raw, 10'000);
+  std::string first;
+  const auto keep = [](void* out, int columns, char** values, char**) {
+    auto& text = *static_cast<std::string*>(out);
+    if (columns > 0 && values[0] != nullptr && text.empty()) text = values[0];
+    return 0;
+  };
+  if (sqlite3_exec(raw, sql.c_str(), keep, &first, nullptr) != SQLITE_OK)
+    throw std::runtime_error(std::string(sqlite3_errmsg(raw)) + " in: " + sql);
+  return first;
+}
+
+struct Shared {
+  explicit Shared(Engine engine) : store(engine), server(store.Options()) {}
+  StoreUnderTest store;
+  support::ServerProcess server;
+};
+
+const Shared& SharedOf(Engine engine) {
+  static const Shared sqlite(Engine::kSqlite);
+  if (engine == Engine::kSqlite) return sqlite;
+  static const Shared postgres(Engine::kPostgres);
+  return postgres;
+}
+
+}  // namespace
+
+StoreUnderTest::StoreUnderTest(Engine engine, support::PostgresCluster* cluster) : engine_(engine) {
+  if (engine == Engine::kSqlite) {
+    folder_.emplace();
+    return;
+  }
+  cluster_ = cluster != nullptr ? cluster : &support::SharedPostgres();
+  database_ = cluster_->CreateDatabase();
+}
+
+support::ServerOptions StoreUnderTest::Options(std::vector<std::string> flags) const {
+  support::ServerOptions options;
+  options.flags = std::move(flags);
+  if (engine_ == Engine::kSqlite)
+    options.data_dir = folder_->path();
+  else
+    options.store_url = url();
+  return options;
+}
+
+std::vector<std::string> StoreUnderTest::Flags() const {
+  if (engine_ == Engine::kSqlite) return {"--data", folder_->path()};
+  return {"--store", url()};
+}
+
+std::vector<SessionRow> StoreUnderTest::Rows() const {
+  return ParseRows(Execute(engine_ == Engine::kSqlite ? kSqliteRows : kPostgresRows));
+}
+
+std::vector<SessionRow> RowsOf(SqlSession& database) {
+  return ParseRows(database.Execute(kPostgresRows));
+}
+
+std::string StoreUnderTest::Execute(const std::string& sql) const {
+  if (engine_ == Engine::kSqlite) return ExecuteSqlite(folder_->path() / "tenure.db", sql);
+  return cluster_->Execute(database_, sql);
+}
+
+const support::ServerProcess& SharedServer(Engine engine) { return SharedOf(engine).server; }
+const StoreUnderTest& SharedStore(Engine engine) { return SharedOf(engine).store; }
+
+}  // namespace tenure::api

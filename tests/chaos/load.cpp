@@ -1,0 +1,186 @@
+#include "load.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace tenure::chaos {
+namespace {
+
+using api::Key;
+using support::HttpConnection;
+using support::HttpResponse;
+
+constexpr int kSharedKeys = 6;
+
+/// The connection broke, or nothing came in time: the outcome is not known.
+struct NoAnswer : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Nobody listens: nothing was sent.
+struct NoServer : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class T>
+const T& Pick(const std::vector<T>& from, std::mt19937_64& random) {
+  return from[random() % from.size()];
+}
+
+}  // namespace
+
+std::uint64_t ChooseSeed() {
+  const char* given = std::getenv("TENURE_CHAOS_SEED");
+  const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  std::cout << "TENURE_CHAOS_SEED=" << seed << std::endl;
+  return seed;
+}
+
+Load::Load(LoadOptions options, Witness& witness)
+    : options_(std::move(options)), witness_(witness) {
+  for (int i = 0; i < kSharedKeys; ++i) shared_.push_back(api::NewKey());
+  for (int i = 0; i < options_.clients; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    Client client{.port = options_.ports[index % options_.ports.size()],
+                  .random = std::mt19937_64(options_.seed + index),
+                  .connection = {},
+                  .keys = {},
+                  .ids = {}};
+    threads_.emplace_back([this, client = std::move(client)]() mutable { Run(std::move(client)); });
+  }
+}
+
+void Load::Run(Client client) {
+  while (!stopping_) {
+    const int generation = generation_;
+    try {
+      Step(client);
+      continue;
+    } catch (const NoServer& gone) {
+      if (options_.servers_may_die) {
+        generation_.wait(generation);  // until its server is back
+        continue;
+      }
+      ADD_FAILURE() << gone.what();
+    } catch (const NoAnswer& lost) {
+      client.connection.reset();
+      if (options_.servers_may_die) continue;
+      ADD_FAILURE() << "a client got no proper answer: " << lost.what();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+    return;
+  }
+}
+
+void Load::Step(Client& client) {
+  const auto dice = client.random() % 100;
+  if (dice < 40 || client.keys.empty()) {
+    client.keys.push_back(api::NewKey());
+    Put(client, client.keys.back(), true);
+  } else if (dice < 65) {
+    Put(client, Key(Pick(client.keys, client.random)), true);
+  } else if (dice < 85) {
+    Put(client, Pick(shared_, client.random), false);
+  } else if (!client.ids.empty()) {
+    dice < 92 ? End(client) : Look(client);
+  }
+}
+
+void Load::Put(Client& client, const Key& key, bool is_own) {
+  const int kind = static_cast<int>(client.random() % 3) + 1;
+  HttpResponse response;
+  try {
+    response = Call(client, "PUT", "/sessions", api::PutBody(key, kind));
+  } catch (const NoAnswer&) {
+    witness_.MayHaveHappened(key);
+    throw;
+  }
+  if (Judge(response)) {
+    witness_.WasTold(response.Json());
+    if (is_own) client.ids.push_back(response.Json()["sessionId"].Text());
+  } else if (response.status == 503 && api::ProblemType(response) == "outcome-unknown") {
+    witness_.MayHaveHappened(key);
+  }
+}
+
+void Load::End(Client& client) {
+  const std::string id = Pick(client.ids, client.random);
+  if (Judge(Call(client, "DELETE", "/sessions/" + id))) witness_.WasToldEnded(id);
+}
+
+void Load::Look(Client& client) {
+  const std::string id = Pick(client.ids, client.random);
+  const HttpResponse response = Call(client, "GET", "/sessions/" + id);
+  if (Judge(response)) {
+    EXPECT_EQ(response.Json()["sessionId"].Text(), id);
+  }
+}
+
+HttpResponse Load::Call(Client& client, std::string_view method, const std::string& target,
+                        const std::string& body) {
+  try {
+    if (!client.connection)
+      client.connection = std::make_unique<HttpConnection>(client.port, options_.patience);
+  } catch (const std::exception& error) {
+    throw NoServer(error.what());
+  }
+  HttpResponse response;
+  try {
+    response = client.connection->Call(method, target, body);
+  } catch (const std::exception& error) {
+    throw NoAnswer(std::string(method) + " " + target + ": " + error.what());
+  }
+  api::ExpectDocumented(method, target, response);
+  return response;
+}
+
+bool Load::Judge(const HttpResponse& response) {
+  if (response.status / 100 == 2) {
+    const std::lock_guard lock(mutex_);
+    ++answers_;
+    answered_.notify_all();
+    return true;
+  }
+  if (response.status == 503) {
+    EXPECT_TRUE(response.FindHeader("Retry-After")) << response.body;
+    witness_.WasRefused(api::ProblemType(response));
+  } else {
+    ADD_FAILURE() << "neither 2xx nor 503: " << response.status << " " << response.body;
+  }
+  return false;
+}
+
+void Load::WaitForAnswers(int more) {
+  std::unique_lock lock(mutex_);
+  const long wanted = answers_ + more;
+  if (!answered_.wait_for(lock, std::chrono::minutes(1), [&] { return answers_ >= wanted; }))
+    throw std::runtime_error("clients are not served: " + std::to_string(wanted - answers_) +
+                             " answers are missing");
+}
+
+void Load::ServersAreBack() {
+  ++generation_;
+  generation_.notify_all();
+}
+
+void Load::Stop() {
+  stopping_ = true;
+  ServersAreBack();
+  threads_.clear();
+}
+
+void RepeatUnknown(Witness& witness, int port) {
+  const api::Api server(port);
+  for (const Key& key : witness.Unknown()) {
+    const HttpResponse response = server.Put(key, 1);
+    ASSERT_LT(response.status, 300) << response.body;
+    witness.WasTold(response.Json());
+  }
+}
+
+}  // namespace tenure::chaos
