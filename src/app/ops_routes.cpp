@@ -38,7 +38,7 @@ std::string HealthJson(const OpsParts& parts) {
       .Field("engine", parts.store.engine().name())
       .Field("place", std::string_view(parts.store_place))
       .Field("installation", std::string_view(parts.installation))
-      .Field("incarnation", parts.incarnation)
+      .Field("incarnation", parts.store.engine().incarnation())
       .EndObject();
   json.Key("jobs").BeginArray();
   for (const JobReport& report : parts.background.Reports()) {

@@ -13,7 +13,6 @@ struct OpsParts {
   const telemetry::Registry& metrics;
   std::string store_place;   ///< for people
   std::string installation;  ///< of the store
-  std::int64_t incarnation;  ///< as of the start
 };
 
 /// /livez, /readyz, /health, /metrics and /openapi.json. `parts` must outlive the router.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/session_jobs.hpp"
+#include "app/jobs.hpp"
 #include "app/store_setup.hpp"
 #include "base/clock.hpp"
 #include "db/maintenance.hpp"
@@ -23,13 +23,8 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
 
 OpsParts DescribeStore(db::Store& store, const Background& background,
                        const telemetry::Registry& metrics) {
-  const auto identity = db::ReadIdentity(store.engine());
-  return {store,
-          background,
-          metrics,
-          store.engine().place(),
-          identity.installation,
-          identity.incarnation};
+  return {store, background, metrics, store.engine().place(),
+          db::ReadIdentity(store.engine()).installation};
 }
 
 http::Router AllRoutes(sessions::Sessions& sessions, const OpsParts& ops) {
@@ -67,7 +62,9 @@ Service::Service(const config::Settings& settings)
       ops_(DescribeStore(store_, background_, metrics_)),
       router_(AllRoutes(sessions_, ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
-  if (settings_.workers) AddSessionJobs(background_, sessions_, settings_.sessions);
+  if (!settings_.workers) return;
+  AddSessionJobs(background_, sessions_, settings_.sessions);
+  AddAnswerJob(background_, store_, forget_);
 }
 
 void Service::Start() {

@@ -6,6 +6,7 @@
 #include "app/background.hpp"
 #include "app/ops_routes.hpp"
 #include "config/settings.hpp"
+#include "db/once.hpp"
 #include "db/store.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
@@ -37,6 +38,7 @@ class Service {
   const config::Settings settings_;
   telemetry::Registry metrics_;
   db::Store store_;
+  db::ForgetHandler forget_;
   sessions::Sessions sessions_;
   Background background_;
   OpsParts ops_;

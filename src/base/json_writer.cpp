@@ -63,8 +63,7 @@ JsonWriter& JsonWriter::Close(char bracket) {
 JsonWriter& JsonWriter::Key(std::string_view key) {
   Separate();
   out_.push_back('"');
-  AppendEscaped(out_, key);
-  out_ += "\":";
+  out_.append(key).append("\":", 2);
   needs_comma_ = false;
   return *this;
 }

@@ -23,6 +23,7 @@ class JsonWriter {
   JsonWriter& BeginArray() { return Open('['); }
   JsonWriter& EndArray() { return Close(']'); }
 
+  /// REQUIRES: nothing in `key` needs escaping; keys are the program's own words.
   JsonWriter& Key(std::string_view key);
 
   /// REQUIRES: `text` is UTF-8. Control characters, quotes and backslashes are escaped.

@@ -66,6 +66,11 @@ std::optional<std::int64_t> ParseIso(std::string_view text) {
   return total_ms;
 }
 
+/// The last `width` decimal digits of `value`, with zeros in front.
+void WriteDigits(char* to, int width, unsigned value) {
+  for (int i = width; i-- > 0; value /= 10) to[i] = static_cast<char>('0' + value % 10);
+}
+
 }  // namespace
 
 void AppendUtc(std::string& out, std::int64_t ms) {
@@ -74,11 +79,17 @@ void AppendUtc(std::string& out, std::int64_t ms) {
   const sys_time<milliseconds> at{milliseconds{ms}};
   const auto day = floor<days>(at);
   const year_month_day date{day};
-  const hh_mm_ss time{at - day};
-  fmt::format_to(std::back_inserter(out), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                 static_cast<unsigned>(date.day()), time.hours().count(), time.minutes().count(),
-                 time.seconds().count(), time.subseconds().count());
+  // By hand: it stands in every answer, and a format string costs a third of a request.
+  char text[] = "0000-00-00T00:00:00.000Z";
+  const auto ms_of_day = static_cast<unsigned>((at - day).count());
+  WriteDigits(text + 0, 4, static_cast<unsigned>(static_cast<int>(date.year())));
+  WriteDigits(text + 5, 2, static_cast<unsigned>(date.month()));
+  WriteDigits(text + 8, 2, static_cast<unsigned>(date.day()));
+  WriteDigits(text + 11, 2, ms_of_day / 3'600'000);
+  WriteDigits(text + 14, 2, ms_of_day / 60'000 % 60);
+  WriteDigits(text + 17, 2, ms_of_day / 1'000 % 60);
+  WriteDigits(text + 20, 3, ms_of_day % 1'000);
+  out.append(text, sizeof text - 1);
 }
 
 std::string UtcText(std::int64_t ms) {

@@ -12,14 +12,20 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 constexpr std::size_t kTextSize = 36;
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+/// The value of each hexadecimal digit; 0xFF: it is none.
+constexpr std::array<std::uint8_t, 256> kHexValues = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(0xFF);
+  for (std::uint8_t i = 0; i < 16; ++i) {
+    values[static_cast<std::uint8_t>(kHex[i])] = i;
+    if (i > 9) values[static_cast<std::uint8_t>(kHex[i] - 'a' + 'A')] = i;
+  }
+  return values;
+}();
 
-constexpr bool IsHyphenPosition(std::size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
+/// Where each byte's two digits stand in the text.
+constexpr std::array<std::uint8_t, 16> kPlaces{0,  2,  4,  6,  9,  11, 14, 16,
+                                               19, 21, 24, 26, 28, 30, 32, 34};
 
 /// A thread's stock of random bytes. A fork would share it with the child; Tenure never forks.
 struct RandomPool {
@@ -41,20 +47,16 @@ struct RandomPool {
 
 std::optional<Uuid> Uuid::Parse(std::string_view text) {
   if (text.size() != kTextSize) return std::nullopt;
+  if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return std::nullopt;
   Uuid id;
-  std::size_t byte = 0;
-  for (std::size_t i = 0; i < kTextSize;) {
-    if (IsHyphenPosition(i)) {
-      if (text[i] != '-') return std::nullopt;
-      ++i;
-      continue;
-    }
-    const int high = HexValue(text[i]);
-    const int low = HexValue(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    id.bytes[byte++] = static_cast<std::uint8_t>(high << 4 | low);
-    i += 2;
+  std::uint8_t wrong = 0;
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+    const std::uint8_t high = kHexValues[static_cast<std::uint8_t>(text[kPlaces[i]])];
+    const std::uint8_t low = kHexValues[static_cast<std::uint8_t>(text[kPlaces[i] + 1u])];
+    wrong |= high | low;
+    id.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
   }
+  if (wrong > 0x0F) return std::nullopt;
   return id;
 }
 
@@ -75,16 +77,10 @@ std::int64_t Uuid::TimestampMs() const {
 }
 
 void Uuid::AppendTo(std::string& out) const {
-  char text[kTextSize];
-  std::size_t byte = 0;
-  for (std::size_t i = 0; i < kTextSize;) {
-    if (IsHyphenPosition(i)) {
-      text[i++] = '-';
-      continue;
-    }
-    text[i++] = kHex[bytes[byte] >> 4];
-    text[i++] = kHex[bytes[byte] & 0x0F];
-    ++byte;
+  char text[] = "00000000-0000-0000-0000-000000000000";
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+    text[kPlaces[i]] = kHex[bytes[i] >> 4];
+    text[kPlaces[i] + 1u] = kHex[bytes[i] & 0x0F];
   }
   out.append(text, kTextSize);
 }

@@ -10,8 +10,9 @@
 namespace tenure::db {
 
 enum class Access {
-  kRead,   ///< sees committed rows, takes no locks, changes nothing
-  kWrite,  ///< one transaction
+  kRead,            ///< sees committed rows, takes no locks, changes nothing
+  kWrite,           ///< one transaction
+  kImpatientWrite,  ///< one transaction that waits for locks only a moment
 };
 
 /// A fault point: what a test or the simulation does around every statement, clock reading and
@@ -43,6 +44,9 @@ class Connection {
   virtual void Open() = 0;
   virtual bool IsOpen() const = 0;
   virtual void Close() noexcept = 0;
+  /// Between transactions: notices without a round trip when the other side has gone, and closes
+  /// itself then.
+  virtual void CheckPeer() noexcept {}
 
   virtual void Begin(Access access) = 0;
   /// The number of the queued statement within this transaction.

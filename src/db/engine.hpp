@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class Engine {
   /// Compares the store with what is known of it (spec 05, Incarnation) and raises the incarnation
   /// where commits may have been forgotten. After migrations, before lanes.
   virtual void CheckIdentity() = 0;
+  /// As last seen: by CheckIdentity, and on PostgreSQL on each new connection. Any thread.
+  virtual std::int64_t incarnation() const = 0;
 };
 
 }  // namespace tenure::db

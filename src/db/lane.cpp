@@ -16,6 +16,10 @@ using base::FaultKind;
 constexpr std::int64_t kFirstBackoffMs = 50;
 constexpr std::int64_t kLongestBackoffMs = 2'000;
 
+/// How often an idle lane looks whether its connection still stands: what /readyz knows without
+/// requests.
+constexpr std::chrono::seconds kIdleLook{1};
+
 /// Between half of `ms` and all of it, so that processes that failed together do not come back
 /// together.
 std::int64_t Jittered(std::int64_t ms) {
@@ -111,7 +115,8 @@ void Lane::Loop() {
         arrived_.wait_for(lock, std::chrono::milliseconds(backoff_ms), [&] { return stopping_; });
       else if (!stopping_ && waiting_items_ == 0) {
         idle_ = true;
-        arrived_.wait(lock, [&] { return !idle_ || stopping_; });
+        arrived_.wait_for(lock, kIdleLook, [&] { return !idle_ || stopping_; });
+        idle_ = false;
       }
       batch = TakeBatch();
       if (stopping_ && batch.empty()) return;
@@ -126,6 +131,9 @@ void Lane::Loop() {
         backoff_ms = Jittered(std::clamp(backoff_ms * 2, kFirstBackoffMs, kLongestBackoffMs));
     } else if (!batch.empty()) {
       RunBatch(std::move(batch));
+    } else {
+      connection_->CheckPeer();
+      if (!connection_->IsOpen()) Connect();
     }
   }
 }
@@ -161,18 +169,21 @@ Lane::Batch Lane::TakeBatch() {
   return batch;
 }
 
-void Lane::RunBatch(Batch batch) {
+bool Lane::DropLate(Batch& batch) {
   const std::int64_t now_boot_ms = clock_.BootMs();
   const auto late = std::stable_partition(batch.begin(), batch.end(), [&](const auto& operation) {
     return operation->deadline_boot_ms >= now_boot_ms;
   });
-  if (late != batch.end()) {
-    Batch expired(std::make_move_iterator(late), std::make_move_iterator(batch.end()));
-    batch.erase(late, batch.end());
-    const Fault fault(FaultKind::kTimeout, "its turn did not come in time");
-    Finish(std::move(expired), &fault);
-    if (batch.empty()) return;
-  }
+  if (late == batch.end()) return true;
+  Batch expired(std::make_move_iterator(late), std::make_move_iterator(batch.end()));
+  batch.erase(late, batch.end());
+  const Fault fault(FaultKind::kTimeout, "its turn did not come in time");
+  Finish(std::move(expired), &fault);
+  return !batch.empty();
+}
+
+void Lane::RunBatch(Batch batch) {
+  if (!DropLate(batch)) return;
   const std::int64_t begun = base::MeasureMicros();
   probe_.batch_size->Observe(static_cast<std::int64_t>(batch.size()));
   try {
@@ -181,7 +192,7 @@ void Lane::RunBatch(Batch batch) {
     Finish(std::move(batch), &fault);
     return;
   }
-  if (!batch.empty()) RunWrites(std::move(batch));
+  if (!batch.empty()) RunWrites(std::move(batch), Access::kWrite);
   probe_.batch_duration->Observe(base::MeasureMicros() - begun);
 }
 
@@ -214,11 +225,11 @@ void Lane::RunReads(Batch& batch) {
   Finish(std::move(decided), nullptr);
 }
 
-void Lane::RunWrites(Batch batch) {
+void Lane::RunWrites(Batch batch, Access access) {
   bool reconnected = false;
   for (int attempt = 0;; ++attempt) {
     try {
-      Attempt(View(batch));
+      Attempt(View(batch), access);
       batch.front()->handler().Done(View(batch));
       Finish(std::move(batch), nullptr);
       return;
@@ -233,13 +244,7 @@ void Lane::RunWrites(Batch batch) {
         if (connection_->IsOpen()) SleepMs(Jittered(attempt));
         continue;
       }
-      const bool alone = batch.size() == 1;
-      const bool of_one_item =
-          fault.kind() == FaultKind::kStatement || fault.kind() == FaultKind::kContended;
-      if (of_one_item && !alone) {
-        RunOneByOne(std::move(batch));
-        return;
-      }
+      if (RunDivided(batch, fault.kind())) return;
       if (fault.kind() == FaultKind::kStatement)
         base::LogError("lane.statement", "the store refused a statement",
                        {{"lane", name_}, {"detail", fault.what()}});
@@ -250,22 +255,39 @@ void Lane::RunWrites(Batch batch) {
 }
 
 /// One run of `Write` in one transaction.
-void Lane::Attempt(std::span<Operation* const> operations) {
+void Lane::Attempt(std::span<Operation* const> operations, Access access) {
   if (!connection_->IsOpen() && !Connect())
     throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
-  Transaction tx(*connection_, Access::kWrite);
+  Transaction tx(*connection_, access);
   operations.front()->handler().Write(tx, operations);
   for (const Operation* operation : operations)
     TENURE_CHECK(operation->decided(), "a handler left an operation undecided");
   tx.Commit();
 }
 
-void Lane::RunOneByOne(Batch batch) {
-  for (auto& operation : batch) {
-    Batch single;
-    single.push_back(std::move(operation));
-    RunWrites(std::move(single));
+bool Lane::RunDivided(Batch& batch, FaultKind fault) {
+  if (fault != FaultKind::kStatement && fault != FaultKind::kContended) return false;
+  if (!DropLate(batch)) return true;
+  if (batch.size() == 1) return false;
+  // By keys: the operations of one key stay together and in order. A key that somebody holds is
+  // held for all who ask for it; a refused value is one operation's own, so a single key is divided
+  // too.
+  std::stable_sort(batch.begin(), batch.end(),
+                   [](const auto& a, const auto& b) { return a->key_hash() < b->key_hash(); });
+  auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+  const bool one_key = batch.front()->key_hash() == batch.back()->key_hash();
+  if (one_key && fault == FaultKind::kContended) return false;
+  if (!one_key) {
+    const auto key = (*middle)->key_hash();
+    const auto same = [&](const auto& operation) { return operation->key_hash() == key; };
+    const auto first = std::find_if(batch.begin(), batch.end(), same);
+    middle = first != batch.begin() ? first : std::find_if_not(first, batch.end(), same);
   }
+  Batch rest(std::make_move_iterator(middle), std::make_move_iterator(batch.end()));
+  batch.erase(middle, batch.end());
+  for (Batch* part : {&batch, &rest})
+    if (DropLate(*part)) RunWrites(std::move(*part), Access::kImpatientWrite);
+  return true;
 }
 
 bool Lane::Connect() {

@@ -81,10 +81,13 @@ class Lane {
   /// REQUIRES: mutex_ held. Empty when nothing waits.
   Batch TakeBatch();
   void RunBatch(Batch batch);
+  /// Answers those whose time is over; false when nothing is left.
+  bool DropLate(Batch& batch);
   void RunReads(Batch& batch);
-  void RunWrites(Batch batch);
-  void Attempt(std::span<Operation* const> operations);
-  void RunOneByOne(Batch batch);
+  void RunWrites(Batch batch, Access access);
+  void Attempt(std::span<Operation* const> operations, Access access);
+  /// Carries out a batch that failed as a whole in parts; false when it cannot be divided any more.
+  bool RunDivided(Batch& batch, base::FaultKind fault);
   bool Connect();
   void Finish(Batch batch, const base::Fault* fault);
   std::vector<Operation*> View(const Batch& batch) const;

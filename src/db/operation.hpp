@@ -36,12 +36,17 @@ class Handler;
 /// completed.
 class Operation {
  public:
-  Operation(Handler& handler, base::Executor* home) : handler_(handler), home_(home) {}
+  Operation(Handler& handler, base::Executor* home, std::size_t key_hash)
+      : handler_(handler), home_(home), key_hash_(key_hash) {}
   virtual ~Operation() = default;
 
   Handler& handler() const { return handler_; }
   /// Where `Complete` runs; null: on the lane's own thread.
   base::Executor* home() const { return home_; }
+
+  /// Of the aggregate that it changes: operations with the same one share their fate where a lock
+  /// is not to be had.
+  std::size_t key_hash() const { return key_hash_; }
 
   virtual bool decided() const = 0;
   /// Takes the reply back before the batch is run again.
@@ -56,6 +61,7 @@ class Operation {
  private:
   Handler& handler_;
   base::Executor* home_;
+  std::size_t key_hash_;
 };
 
 /// What a lane does with a batch of operations of one kind. One object per kind; it is used by
@@ -85,8 +91,8 @@ class Item final : public Operation {
  public:
   using Callback = base::UniqueFunction<Result<Reply>>;
 
-  Item(Handler& handler, base::Executor* home, Request what, Callback done)
-      : Operation(handler, home), request(std::move(what)), done_(std::move(done)) {}
+  Item(Handler& handler, base::Executor* home, std::size_t key_hash, Request what, Callback done)
+      : Operation(handler, home, key_hash), request(std::move(what)), done_(std::move(done)) {}
 
   bool decided() const override { return reply.has_value(); }
   void Reset() override { reply.reset(); }

@@ -1,6 +1,8 @@
 #include "http/json_fields.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -87,6 +89,49 @@ std::string_view TypeName(dom::element_type type) {
   return "something else";
 }
 
+/// Whether the token is a number as JSON writes them, however large.
+bool IsJsonNumber(std::string_view token) {
+  const auto digits = [&] {
+    const auto count = std::min(token.find_first_not_of("0123456789"), token.size());
+    token.remove_prefix(count);
+    return count > 0;
+  };
+  const auto take = [&](std::string_view any_of) {
+    const bool found = !token.empty() && any_of.find(token.front()) != std::string_view::npos;
+    if (found) token.remove_prefix(1);
+    return found;
+  };
+  take("-");
+  if (!take("0") && !digits()) return false;
+  if (take(".") && !digits()) return false;
+  if (take("eE")) {
+    take("+-");
+    if (!digits()) return false;
+  }
+  return token.empty();
+}
+
+/// simdjson refuses a whole document for one number that fits none of its types. This says which
+/// field has it, so that the answer can name it; empty when it is none of the top level.
+std::optional<std::string> FieldOfUnfitNumber(std::string_view body) {
+  const simdjson::padded_string copy(body);
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (parser.iterate(copy).get(document) || document.get_object().get(object)) return std::nullopt;
+  for (auto field : object) {
+    std::string_view name;
+    simdjson::ondemand::value value;
+    simdjson::ondemand::json_type type{};
+    if (field.unescaped_key().get(name) || field.value().get(value) || value.type().get(type))
+      return std::nullopt;
+    if (type == simdjson::ondemand::json_type::number &&
+        IsJsonNumber(Trim(value.raw_json_token())) && value.get_number().error())
+      return Printable(name, kMaxShownNameBytes);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 struct JsonFields::Impl {
@@ -129,6 +174,10 @@ void JsonFields::Impl::Load(std::string_view body) {
   dom::element root;
   // The request's buffer has the padding that simdjson reads into: nothing is copied.
   const auto error = thread_parser.parser.parse(body.data(), body.size(), false).get(root);
+  if (error == simdjson::NUMBER_ERROR)
+    if (auto field = FieldOfUnfitNumber(body))
+      throw ProblemError(
+          InvalidRequest({{std::move(*field), "must be a number that fits in 64 bits"}}));
   if (error) RefuseBody(Explain(error));
   dom::object object;
   if (root.get(object))

@@ -308,6 +308,58 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
 
 TEST_P(SessionContract, AnUnknownIdIsNotFound) { EXPECT_FALSE(Find(base::Uuid::V7(42)).session); }
 
+TEST_P(SessionContract, UnderAnIdempotencyKeyTheFirstAnswerIsGivenAgain) {
+  const auto put_once = [&](const db::OnceKey& key, Kind kind) {
+    return Await<db::OnceReply>([&](auto done) {
+      sessions_.PutOnce({tenant_, key_, kind}, key, nullptr, std::move(done));
+    });
+  };
+  const db::OnceReply first = put_once({"k", "h1"}, Kind::kBasic);
+  EXPECT_EQ(first.answer.status, 201);
+  EXPECT_TRUE(first.carried_out);
+  Put(Kind::kPremium);  // the world moves on
+
+  const db::OnceReply again = put_once({"k", "h1"}, Kind::kBasic);
+  EXPECT_EQ(again.answer.status, 201);
+  EXPECT_EQ(again.answer.body, first.answer.body);
+  EXPECT_EQ(again.answer.location, first.answer.location);
+  EXPECT_FALSE(again.carried_out);
+  EXPECT_EQ(put_once({"k", "h2"}, Kind::kBasic).status, db::OnceStatus::kOtherBody);
+  EXPECT_EQ(put_once({"other", "h1"}, Kind::kBasic).answer.status, 200);
+  EXPECT_EQ(OpenRows(), 1);
+}
+
+TEST_P(SessionContract, TheSameIdempotencyKeyTwiceInOneBatchIsCarriedOutOnce) {
+  std::vector<db::OnceStatus> seen;
+  for (int i = 0; i < 2; ++i)
+    sessions_.PutOnce({tenant_, key_, Kind::kBasic}, {"k", "h"}, nullptr,
+                      [&](auto result) { seen.push_back(result.value().status); });
+  store::Drive(*process_);
+  EXPECT_EQ(seen, (std::vector{db::OnceStatus::kAnswered, db::OnceStatus::kUnderWay}));
+}
+
+TEST_P(SessionContract, KeptAnswersAreForgottenAfterADay) {
+  db::ForgetHandler forget;
+  const auto put = [&] {
+    return Await<db::OnceReply>([&](auto done) {
+      sessions_.PutOnce({tenant_, key_, Kind::kBasic}, {"k", "h"}, nullptr, std::move(done));
+    });
+  };
+  const auto forget_old = [&] {
+    Await<db::ForgetReply>([&](auto done) {
+      process_->WriteLane(0).Submit(std::make_unique<db::ForgetHandler::ItemType>(
+          forget, nullptr, 0, db::ForgetRequest{}, std::move(done)));
+    });
+  };
+  EXPECT_TRUE(put().carried_out);
+  clock().Advance(db::kAnswerRetentionMs);
+  forget_old();
+  EXPECT_FALSE(put().carried_out);
+  clock().Advance(1);
+  forget_old();
+  EXPECT_TRUE(put().carried_out);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, SessionContract,
                          testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
                                          EngineKind::kPooledPostgres),

@@ -38,16 +38,19 @@ std::string_view ToText(PutStatus status) {
 
 }  // namespace
 
-std::string PutJson(const PutReply& reply) {
-  std::string out;
-  out.reserve(400);
-  JsonWriter json(out);
+db::Answer PutAnswer(const PutReply& reply) {
+  if (reply.status == PutStatus::kForeign) return {409, "", ""};
+  db::Answer answer;
+  answer.status = reply.status == PutStatus::kExisting ? 200 : 201;
+  if (answer.status == 201) answer.location = "/sessions/" + reply.session.id.ToString();
+  answer.body.reserve(400);
+  JsonWriter json(answer.body);
   json.BeginObject();
   WriteFields(json, reply.session, reply.now_ms);
   json.Field("status", ToText(reply.status));
   if (reply.previous) json.Field("previousSessionId", *reply.previous);
   json.EndObject();
-  return out;
+  return answer;
 }
 
 std::string SessionJson(const Session& session, std::int64_t now_ms) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
 #include "sessions/json.hpp"
 
@@ -53,13 +54,6 @@ PutRequest DecodePut(const ExchangePtr& exchange) {
   return put;
 }
 
-http::Response EncodePut(const PutReply& reply) {
-  if (reply.status == PutStatus::kExisting) return Json(200, PutJson(reply));
-  http::Response response = Json(201, PutJson(reply));
-  response.headers.emplace_back("Location", "/sessions/" + reply.session.id.ToString());
-  return response;
-}
-
 const Problem& ForeignSession() {
   static const Problem problem{
       .status = 409,
@@ -69,14 +63,38 @@ const Problem& ForeignSession() {
   return problem;
 }
 
+void ReplyPut(const ExchangePtr& exchange, db::Answer answer) {
+  if (answer.status == 409) return exchange->Reply(ForeignSession());
+  http::Response response = Json(static_cast<int>(answer.status), std::move(answer.body));
+  if (!answer.location.empty())
+    response.headers.emplace_back("Location", std::move(answer.location));
+  exchange->Reply(std::move(response));
+}
+
+void ReplyOnce(const ExchangePtr& exchange, db::OnceReply reply) {
+  switch (reply.status) {
+    case db::OnceStatus::kAnswered:
+      return ReplyPut(exchange, std::move(reply.answer));
+    case db::OnceStatus::kOtherBody:
+      return exchange->Reply(http::KeyOfAnotherRequest());
+    case db::OnceStatus::kUnderWay:
+      return exchange->Reply(http::KeyUnderWay());
+  }
+}
+
 void Put(Sessions& sessions, const ExchangePtr& exchange) {
-  sessions.Put(DecodePut(exchange), &exchange->executor(), [exchange](db::Result<PutReply> result) {
-    if (!result.ok())
-      exchange->Reply(result.fault());
-    else if (result.value().status == PutStatus::kForeign)
-      exchange->Reply(ForeignSession());
-    else
-      exchange->Reply(EncodePut(result.value()));
+  const PutRequest request = DecodePut(exchange);
+  if (auto key = http::FindIdempotencyKey(exchange->request(), "putSession")) {
+    sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)},
+                     &exchange->executor(), [exchange](db::Result<db::OnceReply> result) {
+                       if (!result.ok()) return exchange->Reply(result.fault());
+                       ReplyOnce(exchange, std::move(result.value()));
+                     });
+    return;
+  }
+  sessions.Put(request, &exchange->executor(), [exchange](db::Result<PutReply> result) {
+    if (!result.ok()) return exchange->Reply(result.fault());
+    ReplyPut(exchange, PutAnswer(result.value()));
   });
 }
 

@@ -1,13 +1,15 @@
 #include "sessions/sessions.hpp"
 
+#include "sessions/json.hpp"
+
 namespace tenure::sessions {
 namespace {
 
 template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Executor* home, Request request,
-              Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, home, std::move(request),
-                                                           std::move(done)));
+void SubmitTo(db::Lane& lane, Handler& handler, base::Executor* home, std::size_t key_hash,
+              Request request, Callback done) {
+  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, home, key_hash,
+                                                           std::move(request), std::move(done)));
 }
 
 }  // namespace
@@ -17,35 +19,45 @@ Sessions::Sessions(db::Store& store, const Options& options, telemetry::Registry
       options_(options),
       probe_(metrics),
       put_(options.duration_ms, probe_),
+      put_once_("sessions.put_once", put_, PutAnswer),
       end_(probe_) {}
 
 void Sessions::Put(const PutRequest& request, base::Executor* home, Callback<PutReply> done) {
-  SubmitTo(store_.WriteLane(KeyHash()(request.key)), put_, home, request, std::move(done));
+  const std::size_t hash = KeyHash()(request.key);
+  SubmitTo(store_.WriteLane(hash), put_, home, hash, request, std::move(done));
+}
+
+void Sessions::PutOnce(const PutRequest& request, db::OnceKey key, base::Executor* home,
+                       Callback<db::OnceReply> done) {
+  const std::size_t hash = KeyHash()(request.key);
+  SubmitTo(store_.WriteLane(hash), put_once_, home, hash,
+           db::OnceRequest<PutRequest>{request, std::move(key)}, std::move(done));
 }
 
 void Sessions::Find(const base::Uuid& id, base::Executor* home, Callback<FindReply> done) {
-  SubmitTo(store_.ReadLane(), find_, home, FindRequest{id}, std::move(done));
+  SubmitTo(store_.ReadLane(), find_, home, 0, FindRequest{id}, std::move(done));
 }
 
 void Sessions::List(const ListRequest& request, base::Executor* home, Callback<ListReply> done) {
-  SubmitTo(store_.ReadLane(), list_, home, request, std::move(done));
+  SubmitTo(store_.ReadLane(), list_, home, 0, request, std::move(done));
 }
 
 void Sessions::End(const EndRequest& request, base::Executor* home, Callback<EndReply> done) {
-  SubmitTo(store_.WriteLane(KeyHash()(request.key)), end_, home, request, std::move(done));
+  const std::size_t hash = KeyHash()(request.key);
+  SubmitTo(store_.WriteLane(hash), end_, home, hash, request, std::move(done));
 }
 
 void Sessions::ExpireSome(Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), expire_, nullptr, ExpireRequest{}, std::move(done));
+  SubmitTo(store_.WriteLane(0), expire_, nullptr, 0, ExpireRequest{}, std::move(done));
 }
 
 void Sessions::RemoveSome(Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), remove_, nullptr, RemoveRequest{options_.retention_ms},
+  SubmitTo(store_.WriteLane(0), remove_, nullptr, 0, RemoveRequest{options_.retention_ms},
            std::move(done));
 }
 
 void Sessions::CountActive(Callback<CountReply> done) {
-  SubmitTo(store_.ReadLane(), count_, nullptr, CountRequest{}, std::move(done));
+  SubmitTo(store_.ReadLane(), count_, nullptr, 0, CountRequest{}, std::move(done));
 }
 
 }  // namespace tenure::sessions

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/task.hpp"
+#include "db/once.hpp"
 #include "db/store.hpp"
 #include "sessions/end.hpp"
 #include "sessions/expiry.hpp"
@@ -30,6 +31,9 @@ class Sessions {
   Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics);
 
   void Put(const PutRequest& request, base::Executor* home, Callback<PutReply> done);
+  /// The same under an idempotency key: after a lost reply the caller gets the first answer again.
+  void PutOnce(const PutRequest& request, db::OnceKey key, base::Executor* home,
+               Callback<db::OnceReply> done);
   void Find(const base::Uuid& id, base::Executor* home, Callback<FindReply> done);
   void List(const ListRequest& request, base::Executor* home, Callback<ListReply> done);
 
@@ -48,6 +52,7 @@ class Sessions {
   const Options options_;
   Probe probe_;
   PutHandler put_;
+  db::OnceHandler<PutRequest, PutReply> put_once_;
   EndHandler end_;
   FindHandler find_;
   ListHandler list_;

@@ -43,6 +43,7 @@ std::uint64_t ChooseSeed() {
 Load::Load(LoadOptions options, Witness& witness)
     : options_(std::move(options)), witness_(witness) {
   for (int i = 0; i < kSharedKeys; ++i) shared_.push_back(api::NewKey());
+  running_ = options_.clients;
   for (int i = 0; i < options_.clients; ++i) {
     const auto index = static_cast<std::size_t>(i);
     Client client{.port = options_.ports[index % options_.ports.size()],
@@ -50,7 +51,12 @@ Load::Load(LoadOptions options, Witness& witness)
                   .connection = {},
                   .keys = {},
                   .ids = {}};
-    threads_.emplace_back([this, client = std::move(client)]() mutable { Run(std::move(client)); });
+    threads_.emplace_back([this, client = std::move(client)]() mutable {
+      Run(std::move(client));
+      const std::lock_guard lock(mutex_);
+      --running_;
+      answered_.notify_all();
+    });
   }
 }
 
@@ -79,19 +85,19 @@ void Load::Run(Client client) {
 
 void Load::Step(Client& client) {
   const auto dice = client.random() % 100;
-  if (dice < 40 || client.keys.empty()) {
+  if (dice < 30 || client.keys.empty()) {
     client.keys.push_back(api::NewKey());
-    Put(client, client.keys.back(), true);
-  } else if (dice < 65) {
-    Put(client, Key(Pick(client.keys, client.random)), true);
-  } else if (dice < 85) {
-    Put(client, Pick(shared_, client.random), false);
+    Put(client, client.keys.back());
+  } else if (dice < 45) {
+    Put(client, Pick(client.keys, client.random));
+  } else if (dice < 75) {
+    Put(client, Pick(shared_, client.random));
   } else if (!client.ids.empty()) {
-    dice < 92 ? End(client) : Look(client);
+    dice < 93 ? End(client) : Look(client);
   }
 }
 
-void Load::Put(Client& client, const Key& key, bool is_own) {
+void Load::Put(Client& client, const Key& key) {
   const int kind = static_cast<int>(client.random() % 3) + 1;
   HttpResponse response;
   try {
@@ -102,9 +108,11 @@ void Load::Put(Client& client, const Key& key, bool is_own) {
   }
   if (Judge(response)) {
     witness_.WasTold(response.Json());
-    if (is_own) client.ids.push_back(response.Json()["sessionId"].Text());
+    client.ids.push_back(response.Json()["sessionId"].Text());
   } else if (response.status == 503 && api::ProblemType(response) == "outcome-unknown") {
     witness_.MayHaveHappened(key);
+  } else {
+    witness_.DidNotHappen(key);
   }
 }
 
@@ -158,7 +166,9 @@ bool Load::Judge(const HttpResponse& response) {
 void Load::WaitForAnswers(int more) {
   std::unique_lock lock(mutex_);
   const long wanted = answers_ + more;
-  if (!answered_.wait_for(lock, std::chrono::minutes(1), [&] { return answers_ >= wanted; }))
+  answered_.wait_for(lock, std::chrono::minutes(1),
+                     [&] { return answers_ >= wanted || running_ == 0; });
+  if (answers_ < wanted)
     throw std::runtime_error("clients are not served: " + std::to_string(wanted - answers_) +
                              " answers are missing");
 }

@@ -51,12 +51,12 @@ class Load {
     std::mt19937_64 random;
     std::unique_ptr<support::HttpConnection> connection;
     std::vector<api::Key> keys;    // of its own, used before
-    std::vector<std::string> ids;  // of its own sessions, answered
+    std::vector<std::string> ids;  // of sessions that it was answered
   };
 
   void Run(Client client);
   void Step(Client& client);
-  void Put(Client& client, const api::Key& key, bool is_own);
+  void Put(Client& client, const api::Key& key);
   void End(Client& client);
   void Look(Client& client);
   support::HttpResponse Call(Client& client, std::string_view method, const std::string& target,
@@ -72,6 +72,7 @@ class Load {
   std::mutex mutex_;
   std::condition_variable answered_;
   long answers_ = 0;  // guarded by mutex_
+  int running_ = 0;   // clients that have not given up; guarded by mutex_ once they run
   std::vector<std::jthread> threads_;
 };
 

@@ -69,8 +69,8 @@ TEST_F(PostgresBreaks, ARestartUnderLoadIsSurvivedWithoutHelp) {
 
 TEST_F(PostgresBreaks, CutConnectionsAreMadeAgainAtOnce) {
   Load load(ToAll(), witness_);
-  for (int round = 0; round < 15; ++round) {
-    load.WaitForAnswers(60);
+  for (int round = 0; round < 30; ++round) {
+    load.WaitForAnswers(40);
     EXPECT_GT(cluster_.KillAllBackends(), 0);
   }
   load.WaitForAnswers(200);

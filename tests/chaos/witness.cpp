@@ -13,6 +13,7 @@ void Witness::WasTold(const support::Json& session) {
                   session.Has("previousSessionId") ? session["previousSessionId"].Text() : ""};
   const std::lock_guard lock(mutex_);
   ++answers_[session["status"].Text()];
+  touched_.insert(told.user);
   Told& known = told_.try_emplace(session["sessionId"].Text(), told).first->second;
   if (!told.previous.empty()) known.previous = told.previous;
 }
@@ -26,6 +27,12 @@ void Witness::WasToldEnded(const std::string& id) {
 void Witness::MayHaveHappened(const api::Key& key) {
   const std::lock_guard lock(mutex_);
   unknown_.push_back(key);
+  touched_.insert(key.user);
+}
+
+void Witness::DidNotHappen(const api::Key& key) {
+  const std::lock_guard lock(mutex_);
+  declined_.insert(key.user);
 }
 
 void Witness::WasRefused(const std::string& type) {
@@ -54,6 +61,10 @@ std::vector<std::string> Witness::Lies(const std::vector<SessionRow>& rows) cons
     if (previous == stored.end() || previous->second.end_ms != told.start_ms)
       lies.push_back("session " + id + " was said to replace " + told.previous);
   }
+  for (const SessionRow& row : rows)
+    if (declined_.contains(row.user) && !touched_.contains(row.user))
+      lies.push_back("session " + row.id +
+                     " is there though its PUT was said not to have happened");
   for (const std::string& id : ended_)
     if (const auto found = stored.find(id); found == stored.end() || found->second.IsOpen())
       lies.push_back("session " + id + " was said to have ended and has not");

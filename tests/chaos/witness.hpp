@@ -21,10 +21,13 @@ class Witness {
   void WasToldEnded(const std::string& id);
   /// Anything may have become of this PUT: `outcome-unknown`, or a connection that was lost.
   void MayHaveHappened(const api::Key& key);
+  /// A 503 that says that nothing happened.
+  void DidNotHappen(const api::Key& key);
   /// A 503 of this type.
   void WasRefused(const std::string& type);
 
-  /// What the clients were told and the tables do not bear out, in sentences: principle 3.
+  /// What the clients were told and the tables do not bear out, in sentences: principle 3, and that
+  /// a key of which every PUT "did not happen" has no session.
   std::vector<std::string> Lies(const std::vector<api::SessionRow>& rows) const;
   /// Keys whose last outcome is not known.
   std::vector<api::Key> Unknown() const;
@@ -46,6 +49,8 @@ class Witness {
   std::map<std::string, Told> told_;
   std::set<std::string> ended_;
   std::vector<api::Key> unknown_;
+  std::set<std::string> touched_;   // users of a PUT that happened or may have
+  std::set<std::string> declined_;  // users of a PUT that did not happen
   std::map<std::string, int> answers_;
 };
 

@@ -24,6 +24,14 @@ using base::FaultKind;
 constexpr std::int64_t kSilenceMs = 5'000;
 constexpr std::int64_t kForeverMs = 86'400'000;
 
+/// What an impatient transaction waits for a lock.
+constexpr std::int64_t kMomentMs = 100;
+
+/// How long the server lets a transaction of ours stand idle before it ends it. A lane needs
+/// microseconds between its two flushes: longer means that the process was paused, and its locks
+/// must not outlast that.
+constexpr std::int64_t kIdleInTransactionMs = 5'000;
+
 std::string Trimmed(const char* message) {
   std::string text(message ? message : "");
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -37,8 +45,10 @@ ConnectionPtr ConnectTo(const ConnectionOptions& options) {
   const std::string connect_timeout =
       std::to_string(std::max<std::int64_t>(2, (options.connect_timeout_ms + 999) / 1000));
   const std::string settings = fmt::format(
-      "-c TimeZone=UTC -c lock_timeout={} -c statement_timeout={} -c client_min_messages=error",
-      options.lock_timeout_ms, options.statement_timeout_ms);
+      "-c TimeZone=UTC -c lock_timeout={} -c statement_timeout={} "
+      "-c idle_in_transaction_session_timeout={} -c client_min_messages=error",
+      options.lock_timeout_ms, options.statement_timeout_ms,
+      options.statement_timeout_ms > 0 ? kIdleInTransactionMs : 0);
   // What stands before dbname are defaults that the URL may override; what stands behind it is
   // forced.
   std::vector<const char*> keys{
@@ -72,6 +82,7 @@ void PostgresConnection::Open() {
     PQsetnonblocking(connection_.get(), 1);
     if (PQenterPipelineMode(connection_.get()) != 1) Lost("cannot enter pipeline mode");
     if (!options_.pooled) PrepareAll();
+    if (!connection_) Lost("the server closed the connection");
   } catch (...) {
     Close();
     throw;
@@ -83,6 +94,13 @@ void PostgresConnection::Close() noexcept {
   statements_.clear();
   open_.clear();
   begin_pending_ = in_transaction_ = commit_sent_ = false;
+}
+
+/// Between transactions a server has nothing to say but farewell.
+void PostgresConnection::CheckPeer() noexcept {
+  if (!connection_) return;
+  pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
+  if (poll(&socket, 1, 0) != 0) Close();
 }
 
 /// Everything once, when the connection is new: no statement is ever prepared in the middle of a
@@ -106,12 +124,12 @@ void PostgresConnection::Begin(Access access) {
   statements_.clear();
   open_.clear();
   commit_sent_ = false;
-  // Between transactions a server has nothing to say but farewell. Noticing it here, before
-  // anything is sent, is what keeps a connection that died while it was idle from becoming an
-  // unknown outcome.
-  pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
-  if (poll(&socket, 1, 0) != 0) Lost("the server closed the connection");
-  begin_pending_ = access == Access::kWrite;
+  // Noticing here, before anything is sent, is what keeps a connection that died while it was idle
+  // from becoming an unknown outcome.
+  CheckPeer();
+  if (!connection_) throw Fault(FaultKind::kStoreUnavailable, "the server closed the connection");
+  begin_pending_ = access != Access::kRead;
+  impatient_ = access == Access::kImpatientWrite;
 }
 
 void PostgresConnection::SendBegin() {
@@ -122,8 +140,9 @@ void PostgresConnection::SendBegin() {
   SendSql(sql::kBegin, {});
   // Behind a pooler the session may be another one each time: the settings come with the
   // transaction.
-  if (options_.pooled) {
-    const std::array<Param, 2> timeouts{options_.lock_timeout_ms, options_.statement_timeout_ms};
+  if (options_.pooled || impatient_) {
+    const std::array<Param, 3> timeouts{impatient_ ? kMomentMs : options_.lock_timeout_ms,
+                                        options_.statement_timeout_ms, kIdleInTransactionMs};
     SendSql(sql::kTransactionSettings, timeouts);
   }
   Step("begin");
@@ -276,13 +295,28 @@ void PostgresConnection::ReadAnswers() {
     }
     silent = 0;
     if (PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) break;
-    TENURE_CHECK(!open_.empty(), "an answer that nobody asked for");
+    if (open_.empty()) {
+      if (failure) Fail(*failure);
+      return TakeFarewell();
+    }
     const std::size_t index = open_.front();
     open_.pop_front();
     TakeAnswer(statements_[index], *result, index, failure);
   }
   TENURE_CHECK(open_.empty(), "a statement was not answered");
   if (failure) Fail(*failure);
+}
+
+/// The server ended the connection when everything was answered and only its word to the Sync was
+/// missing. What was committed is committed, and what was only looked at was seen; a transaction
+/// that is still open is lost.
+void PostgresConnection::TakeFarewell() {
+  const bool complete = commit_sent_ || !in_transaction_;
+  commit_sent_ = false;
+  if (!complete) Lost("the server closed the connection");
+  auto answered = std::move(statements_);
+  Close();
+  statements_ = std::move(answered);
 }
 
 void PostgresConnection::TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,

@@ -59,6 +59,7 @@ class PostgresConnection final : public Connection {
   void Open() override;
   bool IsOpen() const override { return connection_ != nullptr; }
   void Close() noexcept override;
+  void CheckPeer() noexcept override;
   void Begin(Access access) override;
   std::size_t Send(const Query& query, std::span<const Param> params) override;
   std::size_t SendClock() override;
@@ -93,6 +94,7 @@ class PostgresConnection final : public Connection {
   ResultPtr NextResult();
   void WaitFor(bool readable, bool writable);
   void ReadAnswers();
+  void TakeFarewell();
   void TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,
                   std::optional<Failure>& failure);
   [[noreturn]] void Fail(const Failure& failure);
@@ -109,6 +111,7 @@ class PostgresConnection final : public Connection {
   std::vector<Statement> statements_;  // of this transaction
   std::deque<std::size_t> open_;       // those of them that were sent and not answered, in order
   bool begin_pending_ = false;         // BEGIN has not been sent yet
+  bool impatient_ = false;             // this transaction waits for locks only a moment
   bool in_transaction_ = false;        // BEGIN was sent, neither COMMIT nor ROLLBACK was answered
   bool commit_sent_ = false;
   std::int64_t deadline_boot_ms_ = 0;  // of the flush under way

@@ -1,5 +1,6 @@
 #include "db/postgres/engine.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,28 +95,32 @@ class PostgresEngine final : public Engine {
   }
 
   std::unique_ptr<Connection> NewConnection(Access) override {
-    return std::make_unique<PostgresConnection>(options_, metrics_, InspectIdentity);
+    return std::make_unique<PostgresConnection>(
+        options_, metrics_, [this](PGconn& connection) { Inspect(connection); });
   }
   std::unique_ptr<Maintenance> BeginMaintenance() override {
     return std::make_unique<PostgresMaintenance>(direct_);
   }
-  void CheckIdentity() override { InspectIdentity(*ConnectTo(direct_)); }
+  void CheckIdentity() override { Inspect(*ConnectTo(direct_)); }
+  std::int64_t incarnation() const override { return incarnation_; }
 
  private:
   /// On each new connection: another system identifier or timeline than the stored one means a
   /// restored backup or a promoted standby. The statement compares and raises in one step, so of
   /// many processes that notice one raises it.
-  static void InspectIdentity(PGconn& connection) {
+  void Inspect(PGconn& connection) {
     const auto rows = RunPlain(connection, sql::kRaiseIncarnation, {});
     for (const auto& row : rows)
       if (row[1] == "1")
         base::LogWarn("store.incarnation",
                       "the database is not the one it was (restored or promoted): new incarnation",
                       {{"incarnation", row[0]}});
+    incarnation_ = std::stoll(RunPlain(connection, sql::kReadStore, {}).at(0).at(1));
   }
 
   const ConnectionOptions options_;
   ConnectionOptions direct_;
+  std::atomic<std::int64_t> incarnation_{0};
   telemetry::Registry& metrics_;
 };
 

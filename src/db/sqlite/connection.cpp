@@ -21,11 +21,11 @@ struct Binder {
   int Bind(std::int64_t value) const { return sqlite3_bind_int64(statement, position, value); }
   int Bind(const base::Uuid& id) const {
     return sqlite3_bind_blob(statement, position, id.bytes.data(),
-                             static_cast<int>(id.bytes.size()), SQLITE_TRANSIENT);
+                             static_cast<int>(id.bytes.size()), SQLITE_STATIC);
   }
   int Bind(std::string_view text) const {
     return sqlite3_bind_text64(statement, position, text.data() ? text.data() : "", text.size(),
-                               SQLITE_TRANSIENT, SQLITE_UTF8);
+                               SQLITE_STATIC, SQLITE_UTF8);
   }
 
   template <class Element>
@@ -83,10 +83,11 @@ void SqliteConnection::Close() noexcept {
 void SqliteConnection::Begin(Access access) {
   TENURE_CHECK(IsOpen() && !transaction_, "Begin inside of a transaction");
   TENURE_CHECK(access == Access::kRead || access_ == Access::kWrite, "a reader cannot write");
+  const bool writes = access != Access::kRead;
   results_.clear();
   if (hook_) hook_->Before("begin");
-  RunPlain(access == Access::kWrite ? sql::kBegin : sql::kBeginRead);
-  transaction_ = access;
+  RunPlain(writes ? sql::kBegin : sql::kBeginRead);
+  transaction_ = writes ? Access::kWrite : Access::kRead;
   if (hook_) hook_->After("begin");
 }
 

@@ -143,10 +143,13 @@ class SqliteEngine final : public Engine {
     nonce_ = base::RandomHex(8);
     SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms}.Write(side_path_);
     maintenance->Run(sql::kWriteIdentity, {nonce_});
+    incarnation_ = std::stoll(maintenance->Run(sql::kReadStore, {}).at(0).at(1));
     maintenance->Commit();
     SideFile{{nonce_}, mark_ms}.Write(side_path_);
     noted_ms_ = mark_ms;
   }
+
+  std::int64_t incarnation() const override { return incarnation_; }
 
  private:
   /// After a commit, on the writing lane's thread.
@@ -166,8 +169,9 @@ class SqliteEngine final : public Engine {
   const fs::path side_path_;
   StoreClock clock_;
   telemetry::Registry& metrics_;
-  std::string nonce_;          // set before lanes exist, constant afterwards
-  std::int64_t noted_ms_ = 0;  // used by the one writing lane
+  std::int64_t incarnation_ = 0;  // set before lanes exist, constant afterwards
+  std::string nonce_;             // set before lanes exist, constant afterwards
+  std::int64_t noted_ms_ = 0;     // used by the one writing lane
 };
 
 }  // namespace

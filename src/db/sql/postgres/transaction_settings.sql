@@ -1,4 +1,7 @@
--- Behind a transaction pooler only: the settings that otherwise belong to the session.
--- Parameters: $1 lock_timeout in ms, $2 statement_timeout in ms
-select set_config('lock_timeout', $1::bigint::text, true) || set_config('statement_timeout', $2::bigint::text, true)
+-- Settings for one transaction: behind a transaction pooler, where the session may be another one each time, and for a
+-- transaction that waits for locks only a moment.
+-- Parameters: $1 lock_timeout, $2 statement_timeout, $3 idle_in_transaction_session_timeout, all in ms
+select set_config('lock_timeout', $1::bigint::text, true)
+       || set_config('statement_timeout', $2::bigint::text, true)
+       || set_config('idle_in_transaction_session_timeout', $3::bigint::text, true)
        || set_config('TimeZone', 'UTC', true) as settings
