@@ -162,9 +162,11 @@ SqliteConnection::Prepared& SqliteConnection::PreparedFor(const Query& query) {
   while (StatementPtr statement = Prepare(*database_, text))
     prepared.statements.push_back(std::move(statement));
   TENURE_CHECK(!prepared.statements.empty(), "a query without a statement");
-  prepared.latency = &metrics_.GetHistogram("store_query_seconds", "Time of one query of a batch.",
-                                            telemetry::LatencyBounds(), telemetry::kMicrosPerSecond,
-                                            {{"query", std::string(query.name)}});
+  prepared.latency = &metrics_.GetHistogram(
+      "store_query_seconds",
+      "Time of one query; within a PostgreSQL flush, from the answer before.",
+      telemetry::LatencyBounds(), telemetry::kMicrosPerSecond,
+      {{"query", std::string(query.name)}});
   return prepared;
 }
 

@@ -3,4 +3,4 @@
 with old as (
   select name from tenure.answers where kept_ms < $1::bigint order by kept_ms limit $2::bigint for update skip locked
 )
-delete from tenure.answers a using old where a.name = old.name returning a.name
+delete from tenure.answers a where a.name = any (array(select name from old)) returning a.name

@@ -4,4 +4,6 @@
 select set_config('lock_timeout', $1::bigint::text, true)
        || set_config('statement_timeout', $2::bigint::text, true)
        || set_config('idle_in_transaction_session_timeout', $3::bigint::text, true)
-       || set_config('TimeZone', 'UTC', true) as settings
+       || set_config('TimeZone', 'UTC', true)
+       || set_config('enable_seqscan', 'off', true)
+       || set_config('jit', 'off', true) as settings

@@ -1,5 +1,6 @@
 -- Deletes sessions that ended before the retention period. An ended session never changes, so nobody else holds
 -- these rows except another process that deletes them.
+-- The ids come as an array, not as a join: the plan does not know how few they are and would hash the whole table.
 -- Parameters: $1 ended before this ms, $2 how many at most
 -- Result: user_id, capacity_id (a key may come more than once)
 -- Lock order: sessions with SKIP LOCKED
@@ -10,4 +11,6 @@ with old as (
    limit $2::bigint
      for update skip locked
 )
-delete from tenure.sessions s using old where s.id = old.id returning s.user_id, s.capacity_id
+delete from tenure.sessions s
+ where s.id = any (array(select id from old))
+returning s.user_id, s.capacity_id

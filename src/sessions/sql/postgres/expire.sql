@@ -4,6 +4,7 @@
 -- mark the session itself, or the next run does) and therefore never waits. The row was chosen on the statement's
 -- snapshot; if the key's last holder ended the session in between, "end_reason is null" is evaluated again on the
 -- newest version and the row is left alone.
+-- The ids come as an array, not as a join: the plan does not know how few they are and would hash the whole table.
 -- Parameters: $1 now_ms, $2 how many at most
 -- Result: id
 -- Lock order: session_keys with SKIP LOCKED, then the sessions of those keys
@@ -18,6 +19,5 @@ with due as (
 )
 update tenure.sessions s
    set end_reason = 3
-  from due
- where s.id = due.id and s.end_reason is null
+ where s.id = any (array(select id from due)) and s.end_reason is null
 returning s.id
