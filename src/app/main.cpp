@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "app/console.hpp"
-#include "app/exit_code.hpp"
-#include "app/run.hpp"
+#include "app/cli/console.hpp"
+#include "app/cli/exit_code.hpp"
+#include "app/cli/run.hpp"
 
 int main(int argc, char** argv) {
   tenure::app::Console console{std::cout, std::cerr, isatty(STDOUT_FILENO) == 1};

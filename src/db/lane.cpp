@@ -28,6 +28,11 @@ std::int64_t Jittered(std::int64_t ms) {
   return ms / 2 + ms * byte / 512;
 }
 
+/// Whether a fault of a batch is one item's doing, so that the others can do without it.
+bool IsOfOneItem(FaultKind kind) {
+  return kind == FaultKind::kStatement || kind == FaultKind::kContended;
+}
+
 void SleepMs(std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 }  // namespace
@@ -54,36 +59,38 @@ Lane::Lane(std::string name, std::unique_ptr<Connection> connection, const LaneO
 Lane::~Lane() { Stop(); }
 
 void Lane::Submit(std::unique_ptr<Operation> operation) {
-  std::optional<Fault> refusal;
-  bool wake = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t bytes = operation->bytes();
-    const bool fits = waiting_items_ == 0 || (waiting_items_ < options_.queue_items &&
-                                              waiting_bytes_ + bytes <= options_.queue_bytes);
-    if (stopping_) {
-      refusal.emplace(FaultKind::kStopping, "this process is shutting down");
-    } else if (!up_) {
-      refusal.emplace(FaultKind::kStoreUnavailable, "the store cannot be reached");
-    } else if (!fits) {
-      refusal.emplace(FaultKind::kOverloaded, "more requests wait than the server takes on");
-    } else {
-      operation->deadline_boot_ms = clock_.BootMs() + options_.max_wait_ms;
-      auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& candidate) {
-        return candidate.handler == &operation->handler();
-      });
-      if (queue == queues_.end()) queue = queues_.emplace(queue, &operation->handler());
-      queue->waiting.push_back(std::move(operation));
-      ++waiting_items_;
-      waiting_bytes_ += bytes;
-      wake = std::exchange(idle_, false);
-    }
-  }
-  if (wake) arrived_.notify_one();
-  if (refusal) {
+  std::unique_lock lock(mutex_);
+  if (const auto refusal = Refusal(*operation)) {
+    lock.unlock();
     probe_.refused->Add();
     operation->Complete(&*refusal);
+    return;
   }
+  Enqueue(std::move(operation));
+  const bool wake = std::exchange(idle_, false);
+  lock.unlock();
+  if (wake) arrived_.notify_one();
+}
+
+std::optional<Fault> Lane::Refusal(const Operation& operation) const {
+  if (stopping_) return Fault(FaultKind::kStopping, "this process is shutting down");
+  if (!up_) return Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+  const bool fits =
+      waiting_items_ == 0 || (waiting_items_ < options_.queue_items &&
+                              waiting_bytes_ + operation.bytes() <= options_.queue_bytes);
+  if (!fits) return Fault(FaultKind::kOverloaded, "more requests wait than the server takes on");
+  return std::nullopt;
+}
+
+void Lane::Enqueue(std::unique_ptr<Operation> operation) {
+  operation->deadline_boot_ms = clock_.BootMs() + options_.max_wait_ms;
+  ++waiting_items_;
+  waiting_bytes_ += operation->bytes();
+  auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& candidate) {
+    return candidate.handler == &operation->handler();
+  });
+  if (queue == queues_.end()) queue = queues_.emplace(queue, &operation->handler());
+  queue->waiting.push_back(std::move(operation));
 }
 
 void Lane::Open() {
@@ -189,6 +196,15 @@ void Lane::RunBatch(Batch batch) {
   try {
     RunReads(batch);
   } catch (const Fault& fault) {
+    // One look may be too much for the store (a list that takes too long); that must not be the
+    // others' fault.
+    if (batch.size() > 1 && IsOfOneItem(fault.kind())) {
+      for (auto& operation : batch) {
+        operation->Reset();
+        RunBatch(Single(std::move(operation)));
+      }
+      return;
+    }
     Finish(std::move(batch), &fault);
     return;
   }
@@ -266,7 +282,7 @@ void Lane::Attempt(std::span<Operation* const> operations, Access access) {
 }
 
 bool Lane::RunDivided(Batch& batch, FaultKind fault) {
-  if (fault != FaultKind::kStatement && fault != FaultKind::kContended) return false;
+  if (!IsOfOneItem(fault)) return false;
   if (!DropLate(batch)) return true;
   if (batch.size() == 1) return false;
   // By keys: the operations of one key stay together and in order. A key that somebody holds is
@@ -305,6 +321,12 @@ bool Lane::Connect() {
                     {{"lane", name_}, {"detail", fault.what()}});
     return false;
   }
+}
+
+Lane::Batch Lane::Single(std::unique_ptr<Operation> operation) {
+  Batch batch;
+  batch.push_back(std::move(operation));
+  return batch;
 }
 
 /// Completes each operation where it came from: one post for all of the same home.

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,6 +79,10 @@ class Lane {
   using Batch = std::vector<std::unique_ptr<Operation>>;
 
   void Loop();
+  /// Why it is not taken, if it is not. REQUIRES: mutex_ held.
+  std::optional<base::Fault> Refusal(const Operation& operation) const;
+  /// REQUIRES: mutex_ held.
+  void Enqueue(std::unique_ptr<Operation> operation);
   /// REQUIRES: mutex_ held. Empty when nothing waits.
   Batch TakeBatch();
   void RunBatch(Batch batch);
@@ -90,6 +95,7 @@ class Lane {
   bool RunDivided(Batch& batch, base::FaultKind fault);
   bool Connect();
   void Finish(Batch batch, const base::Fault* fault);
+  static Batch Single(std::unique_ptr<Operation> operation);
   std::vector<Operation*> View(const Batch& batch) const;
 
   const std::string name_;

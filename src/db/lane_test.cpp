@@ -68,6 +68,8 @@ class ReadHandler final : public TypedHandler<std::string, std::optional<std::st
       item->reply.emplace();
     }
     const Rows rows = tx.Run(kRead, names);
+    for (const std::string& name : names)
+      if (name == "too much") throw base::Fault(FaultKind::kContended, "it took too long");
     for (const auto row : rows) *items[row.ordinal()]->reply = std::string(row.Text(0));
   }
 };
@@ -179,6 +181,23 @@ TEST_P(LaneTest, AnOperationThatBreaksItsBatchFailsAloneAndTheOthersAreCarriedOu
   EXPECT_EQ(Outcome("after"), "v");
   EXPECT_EQ(insert_.batches.front(), 3u);
   EXPECT_EQ(Read("after"), "v");
+}
+
+TEST_P(LaneTest, ALookThatIsTooMuchForTheStoreFailsAlone) {
+  Open();
+  Insert("a");
+  Drive();
+  std::map<std::string, std::string> seen;
+  for (const std::string name : {"a", "too much", "unknown"})
+    lane().Submit(std::make_unique<ReadHandler::ItemType>(
+        read_, nullptr, 0, name, [&seen, name](Result<std::optional<std::string>> result) {
+          seen[name] = result.ok() ? result.value().value_or("none")
+                                   : std::string(ToText(result.fault().kind()));
+        }));
+  Drive();
+  EXPECT_EQ(seen["a"], "v");
+  EXPECT_EQ(seen["too much"], "contended");
+  EXPECT_EQ(seen["unknown"], "none");
 }
 
 TEST_P(LaneTest, AFullQueueRefusesAtOnceAndDrainsAgain) {

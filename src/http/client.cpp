@@ -37,7 +37,7 @@ void Set(const Easy& easy, CURLoption option, Value value) {
 void Append(HeaderList& list, const std::string& line) {
   curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
   TENURE_CHECK(longer != nullptr, "libcurl has no memory");
-  list.release();
+  static_cast<void>(list.release());  // it is the head of `longer`, or was null
   list.reset(longer);
 }
 

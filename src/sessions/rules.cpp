@@ -15,8 +15,8 @@ std::optional<PutReply> AnswerWithoutChange(const PutRequest& request,
   return std::nullopt;
 }
 
-Ledger::Ledger(std::optional<Session> latest, std::int64_t now_ms)
-    : loaded_(std::move(latest)), instant_ms_(now_ms) {
+Ledger::Ledger(const std::optional<Session>& latest, std::int64_t now_ms)
+    : loaded_(latest), instant_ms_(now_ms) {
   if (!loaded_) return;
   instant_ms_ = std::max(instant_ms_, loaded_->start_ms);
   if (loaded_->end_reason) instant_ms_ = std::max(instant_ms_, loaded_->end_ms);

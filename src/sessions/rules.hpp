@@ -40,7 +40,7 @@ struct PutReply {
 class Ledger {
  public:
   /// REQUIRES: `latest` is the session of the key with the highest turn, read under the key's lock.
-  Ledger(std::optional<Session> latest, std::int64_t now_ms);
+  Ledger(const std::optional<Session>& latest, std::int64_t now_ms);
 
   PutReply Put(const PutRequest& request, std::int64_t duration_ms);
   /// Ends the session now if it is the active one; otherwise changes nothing.

@@ -239,7 +239,7 @@ void PostgresConnection::Rollback() noexcept {
     } else if (!open_.empty()) {
       Flush();
     }
-  } catch (const Fault&) {
+  } catch (...) {
     Close();
   }
 }

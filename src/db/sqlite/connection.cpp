@@ -150,7 +150,7 @@ void SqliteConnection::Rollback() noexcept {
   try {
     // After some errors SQLite has rolled back by itself.
     if (sqlite3_get_autocommit(database_.get()) == 0) RunPlain(sql::kRollback);
-  } catch (const Fault&) {
+  } catch (...) {
     Close();
   }
 }

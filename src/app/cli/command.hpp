@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/console.hpp"
+#include "app/cli/flags.hpp"
+
+namespace tenure::app {
+
+/// One command of the program, "session put". Its members are the targets of its flags.
+///
+/// Life: made, declared once, parsed into, run once; on the main thread.
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  virtual std::string_view words() const = 0;    ///< one or two words
+  virtual std::string_view summary() const = 0;  ///< for lists: a phrase without a full stop
+  /// Paragraphs below the flags: what to know, examples. May be empty.
+  virtual std::string notes() const { return {}; }
+  virtual void Declare(Flags& flags) = 0;
+  /// Returns the exit code. Throws UsageError, base::UserError or base::Fault.
+  virtual int Run(Console& console) = 0;
+};
+
+/// Every command, in the order of the help page.
+std::vector<std::unique_ptr<Command>> AllCommands();
+
+std::unique_ptr<Command> MakeServe();
+std::unique_ptr<Command> MakeMigrate();
+std::unique_ptr<Command> MakeNewIncarnation();
+std::unique_ptr<Command> MakeConfigCheck();
+std::unique_ptr<Command> MakeConfigShow();
+std::unique_ptr<Command> MakeConfigReference();
+std::unique_ptr<Command> MakeConfigApply();
+std::unique_ptr<Command> MakeSessionPut();
+std::unique_ptr<Command> MakeSessionGet();
+std::unique_ptr<Command> MakeSessionList();
+std::unique_ptr<Command> MakeSessionEnd();
+std::unique_ptr<Command> MakeCompletionBash();
+
+}  // namespace tenure::app

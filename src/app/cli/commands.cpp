@@ -1,0 +1,22 @@
+#include "app/cli/command.hpp"
+
+namespace tenure::app {
+
+std::vector<std::unique_ptr<Command>> AllCommands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(MakeServe());
+  commands.push_back(MakeMigrate());
+  commands.push_back(MakeNewIncarnation());
+  commands.push_back(MakeConfigCheck());
+  commands.push_back(MakeConfigShow());
+  commands.push_back(MakeConfigReference());
+  commands.push_back(MakeConfigApply());
+  commands.push_back(MakeSessionPut());
+  commands.push_back(MakeSessionGet());
+  commands.push_back(MakeSessionList());
+  commands.push_back(MakeSessionEnd());
+  commands.push_back(MakeCompletionBash());
+  return commands;
+}
+
+}  // namespace tenure::app

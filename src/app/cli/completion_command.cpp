@@ -1,0 +1,90 @@
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.hpp"
+#include "app/cli/exit_code.hpp"
+
+namespace tenure::app {
+namespace {
+
+// By words alone, without asking the program: completion must be instant, also with no server.
+constexpr std::string_view kFrame =
+    R"(# bash completion for tenure; load it with: source <(tenure completion bash)
+_tenure() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" words="" first="${{COMP_WORDS[1]}}" second="${{COMP_WORDS[2]}}"
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+    --config|--data) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --workers) COMPREPLY=($(compgen -W "on off" -- "$word")); return ;;
+    --active) COMPREPLY=($(compgen -W "true false" -- "$word")); return ;;
+    --kind) COMPREPLY=($(compgen -W "basic standard premium" -- "$word")); return ;;
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="{first_words} --help --version"
+  else
+    case "$first $second" in
+{commands}    esac
+    if [ -z "$words" ] || [ "$COMP_CWORD" -eq 2 ]; then
+      case "$first" in
+{groups}      esac
+    fi
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [[ "$first $second" == "config check" || "$first $second" == "config apply" ]]; then
+    COMPREPLY+=($(compgen -f -- "$word"))
+  fi
+}}
+complete -F _tenure tenure
+)";
+
+std::string FlagNames(Command& command) {
+  Flags flags;
+  command.Declare(flags);
+  std::string names;
+  for (const Flags::Value& value : flags.values()) names += fmt::format("{} ", value.name);
+  for (const Flags::List& list : flags.lists()) names += fmt::format("{} ", list.name);
+  for (const Flags::Switch& one : flags.switches()) names += fmt::format("{} ", one.name);
+  return names + "--help";
+}
+
+std::string Script() {
+  std::map<std::string, std::string> below;  // first word -> what may follow it
+  std::string commands;
+  for (const auto& command : AllCommands()) {
+    const std::string words(command->words());
+    const std::size_t space = words.find(' ');
+    if (space == std::string::npos) {
+      below[words] += FlagNames(*command);
+      continue;
+    }
+    below[words.substr(0, space)] += words.substr(space + 1) + ' ';
+    commands += fmt::format("      \"{}\") words=\"{}\" ;;\n", words, FlagNames(*command));
+  }
+  std::string first_words;
+  std::string groups;
+  for (const auto& [word, rest] : below) {
+    first_words += (first_words.empty() ? "" : " ") + word;
+    groups += fmt::format("        {}) words=\"{}\" ;;\n", word, rest);
+  }
+  return fmt::format(kFrame, fmt::arg("first_words", first_words), fmt::arg("commands", commands),
+                     fmt::arg("groups", groups));
+}
+
+class CompletionBash final : public Command {
+ public:
+  std::string_view words() const override { return "completion bash"; }
+  std::string_view summary() const override { return "Print a completion script for bash"; }
+  std::string notes() const override { return "Example:\n  source <(tenure completion bash)\n"; }
+  void Declare(Flags&) override {}
+  int Run(Console& console) override {
+    console.out << Script();
+    return kExitDone;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCompletionBash() { return std::make_unique<CompletionBash>(); }
+
+}  // namespace tenure::app

@@ -1,0 +1,59 @@
+#include "app/cli/server_flags.hpp"
+
+#include <fmt/format.h>
+
+#include "app/cli/time_parse.hpp"
+#include "app/cli/usage_error.hpp"
+#include "config/environment.hpp"
+#include "config/printable.hpp"
+
+namespace tenure::app {
+namespace {
+
+constexpr std::string_view kDefaultServer = "http://127.0.0.1:8080";
+
+/// The address without a slash at its end. User names and passwords have no place in it: they
+/// would show in every message.
+std::string CheckedServer(std::string address) {
+  if (address.ends_with('/')) address.pop_back();
+  const std::size_t scheme = address.starts_with("http://")    ? 7
+                             : address.starts_with("https://") ? 8
+                                                               : 0;
+  const bool plain = address.find_first_of("/?#@ \\", scheme) == std::string::npos &&
+                     config::Printable(address) == address;
+  if (scheme == 0 || address.size() == scheme || !plain)
+    throw UsageError("--server (TENURE_SERVER) takes an address like http://127.0.0.1:8080");
+  return address;
+}
+
+http::Client Connect(const std::optional<std::string>& flag) {
+  const config::Environment environment = config::CurrentEnvironment();
+  const std::string address = flag ? *flag
+                                   : config::FindVariable(environment, "TENURE_SERVER")
+                                         .value_or(std::string(kDefaultServer));
+  http::ClientOptions options;
+  options.base_url = CheckedServer(address);
+  options.token = config::FindVariable(environment, "TENURE_TOKEN").value_or("");
+  return http::Client(std::move(options));
+}
+
+}  // namespace
+
+void ServerFlags::Declare(Flags& flags) {
+  flags.Add(Flags::Value{"--server", "URL",
+                         fmt::format("The server to ask [TENURE_SERVER, else {}].", kDefaultServer),
+                         Flags::Need::kOptional, &server_});
+  flags.Add(Flags::Switch{"--json", "Print the server's JSON, for programs.", &json_});
+}
+
+Answer ServerFlags::Ask(http::Method method, const std::string& path,
+                        const std::optional<std::string>& json_body) {
+  if (!client_) client_.emplace(Connect(server_));
+  http::ClientResponse response = client_->Send(method, path, json_body);
+  Answer answer{.status = response.status, .body = std::move(response.body)};
+  if (const auto date = response.FindHeader("Date")) answer.server_now_ms = ParseHttpDateMs(*date);
+  if (const auto retry = response.FindHeader("Retry-After")) answer.retry_after = *retry;
+  return answer;
+}
+
+}  // namespace tenure::app

@@ -1,0 +1,77 @@
+#include "app/cli/test_support.hpp"
+
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "app/cli/run.hpp"
+
+namespace tenure::app {
+
+Ran RunTenure(const std::vector<std::string>& arguments, bool terminal) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{out, err, terminal};
+  const int exit = Run(arguments, console);
+  return {exit, out.str(), err.str()};
+}
+
+namespace {
+
+http::ServerOptions AnyPort() {
+  http::ServerOptions options;
+  options.port = 0;
+  return options;
+}
+
+}  // namespace
+
+ScriptedServer::ScriptedServer(std::vector<http::Response> answers)
+    : answers_(std::move(answers)),
+      router_(Routes()),
+      server_(AnyPort(), router_, metrics_, base::SystemClock()) {
+  server_.Start();
+}
+
+ScriptedServer::~ScriptedServer() { server_.Stop(0); }
+
+std::string ScriptedServer::url() const {
+  return fmt::format("http://127.0.0.1:{}", server_.port());
+}
+
+std::vector<std::string> ScriptedServer::asked() const {
+  const std::lock_guard lock(mutex_);
+  return asked_;
+}
+
+http::Router ScriptedServer::Routes() {
+  http::Router router;
+  const auto add = [&](http::Method method, const char* pattern, const char* name) {
+    router.Add({.method = method,
+                .pattern = pattern,
+                .operation = name,
+                .scope = "",
+                .handler = [this](const http::ExchangePtr& exchange) { Answer(exchange); }});
+  };
+  add(http::Method::kPut, "/sessions", "put");
+  add(http::Method::kGet, "/sessions", "list");
+  add(http::Method::kGet, "/sessions/{id}", "get");
+  add(http::Method::kDelete, "/sessions/{id}", "end");
+  return router;
+}
+
+void ScriptedServer::Answer(const http::ExchangePtr& exchange) {
+  const http::Request& request = exchange->request();
+  http::Response response;
+  {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(fmt::format("{} {}{}{}{}{}", http::ToText(request.method), request.path,
+                                 request.query.empty() ? "" : "?", request.query,
+                                 request.body.empty() ? "" : " ", request.body));
+    response = answers_.front();
+    if (answers_.size() > 1) answers_.erase(answers_.begin());
+  }
+  exchange->Reply(std::move(response));
+}
+
+}  // namespace tenure::app

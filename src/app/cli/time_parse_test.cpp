@@ -1,0 +1,42 @@
+#include "app/cli/time_parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/time_text.hpp"
+
+namespace tenure::app {
+namespace {
+
+TEST(TimeParse, ReadsWhatTheServerPrints) {
+  for (const std::int64_t ms : {0LL, 1'766'311'200'007LL, 1'709'164'800'000LL})
+    EXPECT_EQ(ParseUtcMs(base::UtcText(ms)), ms);
+  EXPECT_EQ(ParseUtcMs("2025-12-21T10:00:00Z"), 1'766'311'200'000);
+}
+
+TEST(TimeParse, WhatIsNoTimeIsRefused) {
+  for (const char* text :
+       {"", "Z", "2025-12-21", "2025-12-21T10:00:00", "2025-13-21T10:00:00Z",
+        "2025-02-29T10:00:00Z", "2025-12-21T24:00:00Z", "2025-12-21T10:60:00Z",
+        "2025-12-21T10:00:00.1Z", "2025-12-21T10:00:00.1234Z", "2025-12-21T10:00:00,123Z",
+        "2025-12-21 10:00:00Z", "+025-12-21T10:00:00Z", "xxxx-xx-xxTxx:xx:xxZ"})
+    EXPECT_EQ(ParseUtcMs(text), std::nullopt) << text;
+}
+
+TEST(TimeParse, ReadsTheDateHeader) {
+  EXPECT_EQ(ParseHttpDateMs("Sun, 21 Dec 2025 10:00:00 GMT"), 1'766'311'200'000);
+  for (const char* text : {"", "Sun, 21 Dec 2025 10:00:00 CET", "Sun, 21 Foo 2025 10:00:00 GMT",
+                           "Sun, xx Dec 2025 10:00:00 GMT", "Sunday, 21-Dec-25 10:00:00 GMT"})
+    EXPECT_EQ(ParseHttpDateMs(text), std::nullopt) << text;
+}
+
+TEST(TimeParse, SpansHaveTheirTwoLargestUnits) {
+  EXPECT_EQ(SpanText(0), "0s");
+  EXPECT_EQ(SpanText(-5'000), "0s");
+  EXPECT_EQ(SpanText(59'999), "59s");
+  EXPECT_EQ(SpanText(250'000), "4m 10s");
+  EXPECT_EQ(SpanText(3'600'000), "1h 0m");
+  EXPECT_EQ(SpanText(2'591'999'000), "29d 23h");
+}
+
+}  // namespace
+}  // namespace tenure::app
