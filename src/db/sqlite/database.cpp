@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "db/sqlite/wal_vfs.hpp"
+
 namespace tenure::db::sqlite {
 
 using base::Fault;
@@ -33,7 +35,7 @@ DatabasePtr OpenDatabase(const std::string& path, Access access) {
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (access == Access::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                               : SQLITE_OPEN_READWRITE);
-  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, WalVfsName());
   DatabasePtr database(raw);
   if (code != SQLITE_OK)
     throw Fault(FaultKind::kStoreUnavailable,
