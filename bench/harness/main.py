@@ -81,7 +81,8 @@ def _prepare(options):
     steps = [["cmake", "-S", ROOT / "bench" / "load", "-B", ROOT / "build" / "bench", "-G", "Ninja"],
              ["ninja", "-C", ROOT / "build" / "bench", *jobs]]
     if not options.tenure:
-        steps += [["cmake", "--preset", "release"], ["ninja", "-C", ROOT / "build" / "release", *jobs, "tenure"]]
+        steps += [["cmake", "--preset", "release"],
+                  ["ninja", "-C", ROOT / "build" / "release", *jobs, "tenure"]]
     for step in steps:
         run(step, timeout=3600, cwd=ROOT)
 
@@ -134,7 +135,8 @@ def _print(about, taken, failures):
     computer, settings = about["machine"], about["settings"]
     print(f"\n{computer['cpu']}, {computer['cores']} cores, {computer['memory_gib']} GiB, "
           f"Linux {computer['kernel']}, {computer['fdatasync_per_second']:,} fdatasync/s, "
-          f"load {computer['load_average_at_start']:.1f} at start, {computer['load_average_at_end']:.1f} at end")
+          f"load {computer['load_average_at_start']:.1f} at start, "
+          f"{computer['load_average_at_end']:.1f} at end")
     print(", ".join(f"{name} {value}" for name, value in about["versions"].items()))
     for name, value in settings.items():
         text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else value

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "db/operation.hpp"
@@ -123,14 +125,12 @@ class OnceHandler final : public TypedHandler<OnceRequest<Request>, OnceReply> {
   /// One item per name; a second one of the same batch is told that the first is under way.
   static std::vector<OuterItem*> FirstOfEachName(Items items) {
     std::vector<OuterItem*> firsts;
+    std::unordered_set<std::string_view> names;
     for (auto* item : items) {
-      bool repeated = false;
-      for (const auto* first : firsts)
-        repeated = repeated || first->request.key.name == item->request.key.name;
-      if (repeated)
-        item->reply = OnceReply{OnceStatus::kUnderWay, {}, nullptr};
-      else
+      if (names.insert(item->request.key.name).second)
         firsts.push_back(item);
+      else
+        item->reply = OnceReply{OnceStatus::kUnderWay, {}, nullptr};
     }
     return firsts;
   }
