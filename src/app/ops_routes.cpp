@@ -20,12 +20,22 @@ http::Response Respond(int status, std::string body,
 /// The process runs and its loop turns. Tells nothing else: it needs no token.
 void Live(const ExchangePtr& exchange) { exchange->Reply(Respond(200, R"({"status":"ok"})")); }
 
+/// Where the store does less than principle 3 promises: without a synchronous standby a failover
+/// may forget what was answered.
+void WriteWarnings(base::JsonWriter& json, const OpsParts& parts) {
+  if (parts.store.engine().SurvivesFailover()) return;
+  json.Key("warnings").BeginArray().Value("no-synchronous-standby").EndArray();
+}
+
 /// Whether to send requests here: every lane has its connection.
 void Ready(const OpsParts& parts, const ExchangePtr& exchange) {
-  if (parts.store.IsUp())
-    exchange->Reply(Respond(200, R"({"status":"ok"})"));
-  else
-    exchange->Reply(Respond(503, R"({"status":"unavailable"})"));
+  const bool up = parts.store.IsUp();
+  std::string body;
+  base::JsonWriter json(body);
+  json.BeginObject().Field("status", up ? "ok" : "unavailable");
+  WriteWarnings(json, parts);
+  json.EndObject();
+  exchange->Reply(Respond(up ? 200 : 503, std::move(body)));
 }
 
 std::string HealthJson(const OpsParts& parts) {
@@ -38,8 +48,9 @@ std::string HealthJson(const OpsParts& parts) {
       .Field("engine", parts.store.engine().name())
       .Field("place", std::string_view(parts.store_place))
       .Field("installation", std::string_view(parts.installation))
-      .Field("incarnation", parts.store.engine().incarnation())
-      .EndObject();
+      .Field("incarnation", parts.store.engine().incarnation());
+  WriteWarnings(json, parts);
+  json.EndObject();
   json.Key("jobs").BeginArray();
   for (const JobReport& report : parts.background.Reports()) {
     json.BeginObject().Field("name", std::string_view(report.name));

@@ -43,6 +43,8 @@ class Engine {
   /// Compares the store with what is known of it (spec 05, Incarnation) and raises the incarnation
   /// where commits may have been forgotten. After migrations, before lanes.
   virtual void CheckIdentity() = 0;
+  /// Whether what was answered survives a failover. Any thread.
+  virtual bool SurvivesFailover() const { return true; }
   /// As last seen: by CheckIdentity, and on PostgreSQL on each new connection. Any thread.
   virtual std::int64_t incarnation() const = 0;
 };

@@ -64,6 +64,7 @@ TEST_F(Failover, NothingThatWasAnsweredIsLostAndTheIncarnationRisesOnce) {
 TEST_F(Failover, AServerThatLivedThroughItShowsTheNewIncarnation) {
   const ServerProcess server({.store_url = BothUrl()});
   EXPECT_EQ(IncarnationOf(server), 1);
+  EXPECT_EQ(Api(server).Get("/readyz").body, R"({"status":"ok"})") << "there is a standby";
   LoseThePrimary();
   Eventually("the server serves again",
              [&] { return Api(server).Put(api::NewKey(), 1).status == 201; });

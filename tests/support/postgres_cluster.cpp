@@ -135,7 +135,7 @@ void PostgresCluster::Restart(StopMode mode) {
 
 int PostgresCluster::KillAllBackends() {
   return std::stoi(Execute("postgres",
-                           "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                           "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
                            "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"));
 }
 

@@ -127,7 +127,7 @@ void PostgresConnection::Begin(Access access) {
   TENURE_CHECK(IsOpen() && !in_transaction_ && !begin_pending_, "Begin inside of a transaction");
   statements_.clear();
   open_.clear();
-  commit_sent_ = false;
+  commit_sent_ = heard_ = false;
   // Noticing here, before anything is sent, is what keeps a connection that died while it was idle
   // from becoming an unknown outcome.
   CheckPeer();
@@ -219,6 +219,9 @@ void PostgresConnection::Commit() {
     if (!open_.empty()) Flush();
     return;
   }
+  // COMMIT never goes out with the first words of a transaction: if the connection is dead, nothing
+  // happened, and that must not look like an unknown outcome.
+  if (!heard_) Flush();
   if (hook_) hook_->Before("commit");
   SendSql(sql::kCommit, {}, Statement::Kind::kCommit);
   commit_sent_ = true;
@@ -326,6 +329,7 @@ void PostgresConnection::TakeFarewell() {
 void PostgresConnection::TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,
                                     std::optional<Failure>& failure) {
   statement.answered = true;
+  heard_ = true;
   switch (PQresultStatus(&result)) {
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:

@@ -113,6 +113,7 @@ class PostgresConnection final : public Connection {
   bool begin_pending_ = false;         // BEGIN has not been sent yet
   bool impatient_ = false;             // this transaction waits for locks only a moment
   bool in_transaction_ = false;        // BEGIN was sent, neither COMMIT nor ROLLBACK was answered
+  bool heard_ = false;                 // the server has answered something in this transaction
   bool commit_sent_ = false;
   std::int64_t deadline_boot_ms_ = 0;  // of the flush under way
   std::int64_t answered_micros_ = 0;   // when the last answer arrived

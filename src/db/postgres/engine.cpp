@@ -102,6 +102,7 @@ class PostgresEngine final : public Engine {
     return std::make_unique<PostgresMaintenance>(direct_);
   }
   void CheckIdentity() override { Inspect(*ConnectTo(direct_)); }
+  bool SurvivesFailover() const override { return has_synchronous_standby_; }
   std::int64_t incarnation() const override { return incarnation_; }
 
  private:
@@ -115,12 +116,15 @@ class PostgresEngine final : public Engine {
         base::LogWarn("store.incarnation",
                       "the database is not the one it was (restored or promoted): new incarnation",
                       {{"incarnation", row[0]}});
-    incarnation_ = std::stoll(RunPlain(connection, sql::kReadStore, {}).at(0).at(1));
+    const auto store = RunPlain(connection, sql::kReadStore, {}).at(0);
+    incarnation_ = std::stoll(store[1]);
+    has_synchronous_standby_ = !store[3].empty();
   }
 
   const ConnectionOptions options_;
   ConnectionOptions direct_;
   std::atomic<std::int64_t> incarnation_{0};
+  std::atomic<bool> has_synchronous_standby_{false};
   telemetry::Registry& metrics_;
 };
 
