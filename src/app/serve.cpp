@@ -48,16 +48,17 @@ int WaitForSignal(const sigset_t& waited) {
 
 void PrintWelcome(const Service& service) {
   const std::string url = service.Url();
+  const std::string server = url == "http://127.0.0.1:8080" ? "" : " --server " + url;
   fmt::print(
       "Tenure {} listens on {}\n"
       "Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n"
       "Try:\n"
       "  tenure session put --user 6f9619ff-8b86-4011-b42d-00c04fc964ff "
       "--tenant 11111111-1111-4111-8111-111111111111 "
-      "--capacity 22222222-2222-4222-8222-222222222222 --kind standard\n"
-      "  tenure session list\n"
+      "--capacity 22222222-2222-4222-8222-222222222222 --kind standard{}\n"
+      "  tenure session list{}\n"
       "  curl {}/health\n\n",
-      TENURE_VERSION, url, service.StorePlace(), url);
+      TENURE_VERSION, url, service.StorePlace(), server, server, url);
   fflush(stdout);
 }
 
