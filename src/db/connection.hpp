@@ -44,8 +44,8 @@ class Connection {
   virtual void Open() = 0;
   virtual bool IsOpen() const = 0;
   virtual void Close() noexcept = 0;
-  /// Between transactions: notices without a round trip when the other side has gone, and closes
-  /// itself then.
+  /// While nothing is on its way: notices without a round trip when the other side has gone, and
+  /// closes itself then.
   virtual void CheckPeer() noexcept {}
 
   virtual void Begin(Access access) = 0;

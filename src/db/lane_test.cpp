@@ -321,16 +321,41 @@ TEST_P(PostgresLaneTest, AConnectionThatDiedWhileIdleIsReplacedWithoutAnybodyNot
 
 TEST_P(PostgresLaneTest, AConnectionLostInCommitIsAnUnknownOutcome) {
   Open();
-  ThrowOnce hook("commit", FaultKind::kOutcomeUnknown);
-  hook.action = [] { support::SharedPostgres().KillAllBackends(); };
-  lane().connection().SetHook(&hook);
+  auto& postgres = support::SharedPostgres();
+  const std::string database = store_.url().substr(store_.url().rfind('/') + 1);
+  // COMMIT runs deferred triggers: this one keeps it from ending until the connection is cut.
+  postgres.Execute(database,
+                   "create function linger() returns trigger language plpgsql as "
+                   "$$ begin perform pg_sleep(60); return null; end $$; "
+                   "create constraint trigger linger after insert on tenure.settings "
+                   "deferrable initially deferred for each row execute function linger()");
   Insert("perhaps");
-  Drive();
+  {
+    const std::jthread cutter([&] {
+      while (postgres.Execute(
+                 database, "select count(*) from pg_stat_activity where wait_event = 'PgSleep'") !=
+             "1") {
+      }
+      postgres.KillAllBackends();
+    });
+    Drive();
+  }
   EXPECT_EQ(Outcome("perhaps"), "outcome-unknown");
-  lane().connection().SetHook(nullptr);
+  postgres.Execute(database, "drop trigger linger on tenure.settings");
   Insert("next");
   Drive();
   EXPECT_EQ(Outcome("next"), "v");
+}
+
+TEST_P(PostgresLaneTest, AConnectionLostBetweenItsFlushesIsTriedAgain) {
+  Open();
+  ThrowOnce hook("commit", FaultKind::kOutcomeUnknown);
+  hook.action = [] { support::SharedPostgres().KillAllBackends(); };
+  lane().connection().SetHook(&hook);
+  Insert("a");
+  Drive();
+  EXPECT_EQ(Outcome("a"), "v") << "COMMIT was never sent";
+  lane().connection().SetHook(nullptr);
 }
 
 TEST_P(PostgresLaneTest, AConnectionLostBeforeCommitIsTriedAgain) {

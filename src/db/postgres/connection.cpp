@@ -100,7 +100,7 @@ void PostgresConnection::Close() noexcept {
   begin_pending_ = in_transaction_ = commit_sent_ = false;
 }
 
-/// Between transactions a server has nothing to say but farewell.
+/// While nothing of ours is on its way, a server has nothing to say but farewell.
 void PostgresConnection::CheckPeer() noexcept {
   if (!connection_) return;
   pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
@@ -128,10 +128,6 @@ void PostgresConnection::Begin(Access access) {
   statements_.clear();
   open_.clear();
   commit_sent_ = heard_ = false;
-  // Noticing here, before anything is sent, is what keeps a connection that died while it was idle
-  // from becoming an unknown outcome.
-  CheckPeer();
-  if (!connection_) throw Fault(FaultKind::kStoreUnavailable, "the server closed the connection");
   begin_pending_ = access != Access::kRead;
   impatient_ = access == Access::kImpatientWrite;
 }
@@ -174,6 +170,11 @@ std::size_t PostgresConnection::SendClock() {
 
 std::size_t PostgresConnection::SendSql(const Query& query, std::span<const Param> params,
                                         Statement::Kind kind) {
+  // Nothing of ours is on its way, so the server has nothing to say but farewell: it shut down, or
+  // ended a transaction that stood idle because this process was paused. Noticing before anything
+  // is sent keeps that from becoming an unknown outcome.
+  if (open_.empty()) CheckPeer();
+  if (!connection_) throw Fault(FaultKind::kStoreUnavailable, "the server closed the connection");
   const EncodedParams encoded(params);
   int sent = 0;
   if (options_.pooled) {

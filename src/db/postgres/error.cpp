@@ -20,6 +20,10 @@ Verdict Judge(std::string_view sqlstate) {
   // A standby, or a primary that was demoted: connect again, to whoever is the primary now.
   if (sqlstate == "25006") return {FaultKind::kStoreUnavailable, true};
 
+  // We were paused in the middle of a transaction for so long that the server ended it, and the
+  // session with it.
+  if (sqlstate == "25P03") return {FaultKind::kStoreUnavailable, true};
+
   // 08 connection, 57P shutdown and crash of the server, 53 out of memory, disk or connections.
   if (sqlstate.starts_with("08") || sqlstate.starts_with("57P"))
     return {FaultKind::kStoreUnavailable, true};
