@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tenure::leases {
+
+/// What goes wrong with leases. "Somebody else holds it" is an outcome, not an error.
+class LeaseError : public std::runtime_error {
+ public:
+  struct About {
+    std::string lease{};
+    std::int64_t fence = 0;  ///< 0: none yet
+    /// Whether the store may have done what it was asked to. Asking again with the same term is
+    /// always safe.
+    bool outcome_unknown = false;
+  };
+
+  LeaseError(const std::string& message, About about)
+      : std::runtime_error(message), about_(std::move(about)) {}
+
+  const std::string& lease() const { return about_.lease; }
+  std::int64_t fence() const { return about_.fence; }
+  bool outcome_unknown() const { return about_.outcome_unknown; }
+
+ private:
+  About about_;
+};
+
+/// The lease could not be had: its term is over, or a bound was not kept.
+class AcquisitionError : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
+/// A renewal did not succeed; the lease may still be valid.
+class RenewalError : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
+/// Somebody else holds it, told by a call that has no value for that (`Manager::Acquire`).
+class ConflictError : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
+/// The lease is not held any more (`Lease::ThrowIfLost`).
+class LostError : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
+/// The provider could not be reached, did not answer in time, or gives less than was required.
+class ProviderUnavailable : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
+}  // namespace tenure::leases

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "tenure/leases/lease.hpp"
+#include "tenure/leases/options.hpp"
+#include "tenure/leases/provider.hpp"
+
+namespace tenure::leases {
+
+/// Acquires leases and keeps them: renews in time, tells of losses.
+///
+///   auto manager = tenure::leases::Open("postgres://localhost/app");
+///   auto outcome = manager->TryAcquire("nightly-report", {.ttl = 10s});
+///   if (auto* lease = std::get_if<Lease>(&outcome)) …
+///
+/// All leases of a manager are renewed together on one thread with a provider session of its own,
+/// in one call where they are due together. A second thread watches the local deadlines, so that a
+/// renewal that hangs cannot hide a loss; a third runs the handlers of events.
+///
+/// Life: leases may outlive their manager; they are then lost at their deadline, without renewal.
+/// The destructor ends the threads, and releases nothing by itself.
+/// Threads: any.
+class Manager {
+ public:
+  explicit Manager(std::unique_ptr<Provider> provider, ManagerOptions options = {});
+  ~Manager();
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  using TryOutcome = std::variant<Lease, HeldByAnother>;
+
+  /// One try. Throws ProviderUnavailable, std::invalid_argument.
+  TryOutcome TryAcquire(std::string_view name, const LeaseOptions& options = {},
+                        Events events = {});
+  /// Waits for one's turn, first come first served where the provider has that. Asks again after
+  /// troubles of the provider until `timeout` has passed.
+  TryOutcome TryAcquireFor(std::string_view name, Milliseconds timeout,
+                           const LeaseOptions& options = {}, Events events = {},
+                           std::stop_token stop = {});
+  /// The same; throws ConflictError when the time is over.
+  Lease Acquire(std::string_view name, Milliseconds timeout, const LeaseOptions& options = {},
+                Events events = {}, std::stop_token stop = {});
+
+  /// Keeps a grant that was made elsewhere (a reliable task's lock). `sent_ms` is the clock's time
+  /// before its request was sent.
+  Lease Adopt(const Grant& grant, std::int64_t sent_ms, const LeaseOptions& options,
+              Events events = {});
+
+  std::optional<BreakOutcome> Break(const BreakRequest& request);
+  std::optional<LeaseView> Get(std::string_view name);
+  std::vector<LeaseView> List(const ListRequest& request = {});
+  ClaimOutcome ClaimTask(const TaskClaim& claim);
+  FinishOutcome FinishTask(const TaskFinish& finish);
+
+  /// Called for every stall of this process that the guard noticed.
+  void OnStall(std::function<void(const Stalled&)> handler);
+
+  /// Without threads: renews what is due, declares lost what is overdue, runs handlers; all on the
+  /// calling thread. Returns the clock's time at which there is something to do next.
+  std::int64_t RunDue();
+
+  Provider& provider();
+  const Clock& clock() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A manager on the provider of `url` (see OpenProvider).
+std::unique_ptr<Manager> Open(std::string_view url, ManagerOptions options = {});
+
+}  // namespace tenure::leases

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenure/leases/errors.hpp"
+#include "tenure/leases/types.hpp"
+
+namespace tenure::leases {
+
+/// What a store gives, as data: a program that needs more than its provider has fails when it
+/// starts, not when it matters (`Require`).
+struct Guarantees {
+  bool durable_fence = false;   ///< fences rise for ever, also over a crash of the store
+  bool store_time = false;      ///< deadlines are judged by one clock, the store's
+  bool fifo = false;            ///< who waits longer is served first
+  bool push = false;            ///< who waits is told of a release, without polling the store
+  bool enforced_fence = false;  ///< the store can refuse a write under a stale fence
+  bool tasks = false;           ///< `ClaimTask` and `FinishTask`
+  bool crosses_hosts = false;   ///< holders may be on different machines
+};
+
+/// Throws ProviderUnavailable that names what is missing.
+void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider);
+
+/// One connection to the store of the leases. Every operation is one atomic step there.
+///
+/// Calls block, at most for about `timeout` (Acquire: longer by its wait); then, and whenever the
+/// store cannot be reached, they throw ProviderUnavailable, which says whether the outcome is
+/// unknown. Bad names and values throw std::invalid_argument.
+///
+/// Threads: one at a time, except `Cancel`.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Acquiring again with a live term gives the same grant and restarts its deadline.
+  virtual AcquireOutcome Acquire(const AcquireRequest& request, Milliseconds timeout) = 0;
+  /// An outcome per request, in their order.
+  virtual std::vector<RenewOutcome> Renew(std::span<const RenewRequest> requests,
+                                          Milliseconds timeout) = 0;
+  virtual ReleaseOutcome Release(const ReleaseRequest& request, Milliseconds timeout) = 0;
+  /// Empty when the name is not known.
+  virtual std::optional<BreakOutcome> Break(const BreakRequest& request, Milliseconds timeout) = 0;
+  virtual std::optional<LeaseView> Get(std::string_view name, Milliseconds timeout) = 0;
+  /// In order of name.
+  virtual std::vector<LeaseView> List(const ListRequest& request, Milliseconds timeout) = 0;
+
+  // Reliable tasks; only where Guarantees::tasks.
+  virtual ClaimOutcome ClaimTask(const TaskClaim& claim, Milliseconds timeout) = 0;
+  virtual FinishOutcome FinishTask(const TaskFinish& finish, Milliseconds timeout) = 0;
+
+  /// From any thread: a call under way, and every later one, ends soon with ProviderUnavailable.
+  virtual void Cancel() noexcept = 0;
+};
+
+/// Where leases are kept. `Open(url)` makes those that Tenure brings; a provider of your own has to
+/// pass the conformance suite (tenure/leases/conformance.hpp).
+///
+/// Threads: any.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  virtual std::string_view name() const = 0;  ///< "postgres"
+  virtual Guarantees guarantees() const = 0;
+  /// A connection of its own. May connect later, with the first call.
+  virtual std::unique_ptr<Session> Connect() = 0;
+};
+
+/// "postgres://…", "sqlite:///path/to/file", "http://host:port" (a Tenure server; the token of
+/// `https://token@host`, if any, is sent as a bearer token). Throws std::invalid_argument for
+/// anything else and ProviderUnavailable when the store cannot be prepared.
+std::unique_ptr<Provider> OpenProvider(std::string_view url);
+
+}  // namespace tenure::leases
