@@ -218,6 +218,7 @@ void Roster::QueueLoss(const HoldPtr& hold, std::string detail, std::int64_t now
                    .since_last_success = Milliseconds(now_ms - hold->keeper.last_success_ms())};
   Remove(*hold);
   ++stats_.lost;
+  if (stopping_) return;  // its token was requested when the manager went
   losses_.push_back(hold);
   Nudge();
 }
