@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/connection.hpp"
+#include "db/feed.hpp"
 
 namespace tenure::db {
 
@@ -37,6 +38,9 @@ class Engine {
   /// A connection that is not open yet.
   virtual std::unique_ptr<Connection> NewConnection(Access access) = 0;
   virtual std::unique_ptr<Maintenance> BeginMaintenance() = 0;
+  /// News of what other processes commit; null when there are no other processes, or no way to hear
+  /// of them (then whoever waits polls).
+  virtual std::unique_ptr<Feed> NewFeed(FeedEvents events) = 0;
   /// Which of the texts of a migration or query is ours.
   virtual std::string_view TextOf(const Query& query) const = 0;
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "db/postgres/error.hpp"
+#include "db/postgres/listener.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::db::postgres {
@@ -65,7 +66,10 @@ class PostgresMaintenance final : public Maintenance {
 class PostgresEngine final : public Engine {
  public:
   PostgresEngine(ConnectionOptions options, std::string direct_url, telemetry::Registry& metrics)
-      : options_(std::move(options)), direct_(options_), metrics_(metrics) {
+      : options_(std::move(options)),
+        direct_(options_),
+        can_listen_(!options_.pooled || !direct_url.empty()),
+        metrics_(metrics) {
     if (!direct_url.empty()) direct_.url = std::move(direct_url);
     direct_.pooled = false;
     direct_.lock_timeout_ms = 0;
@@ -101,6 +105,10 @@ class PostgresEngine final : public Engine {
   std::unique_ptr<Maintenance> BeginMaintenance() override {
     return std::make_unique<PostgresMaintenance>(direct_);
   }
+  std::unique_ptr<Feed> NewFeed(FeedEvents events) override {
+    if (!can_listen_) return nullptr;
+    return std::make_unique<Listener>(direct_, kChannel, std::move(events));
+  }
   void CheckIdentity() override { Inspect(*ConnectTo(direct_)); }
   bool SurvivesFailover() const override { return has_synchronous_standby_; }
   std::int64_t incarnation() const override { return incarnation_; }
@@ -123,6 +131,7 @@ class PostgresEngine final : public Engine {
 
   const ConnectionOptions options_;
   ConnectionOptions direct_;
+  const bool can_listen_;  // a pooler does not pass notifications on
   std::atomic<std::int64_t> incarnation_{0};
   std::atomic<bool> has_synchronous_standby_{false};
   telemetry::Registry& metrics_;

@@ -117,6 +117,7 @@ class SqliteEngine final : public Engine {
   std::unique_ptr<Maintenance> BeginMaintenance() override {
     return std::make_unique<SqliteMaintenance>(path_);
   }
+  std::unique_ptr<Feed> NewFeed(FeedEvents) override { return nullptr; }  // nobody else commits
 
   void CheckIdentity() override {
     const auto maintenance = BeginMaintenance();
