@@ -44,9 +44,10 @@ bool Fits(const std::vector<std::string>& segments, std::string_view path) {
   return path.empty();
 }
 
-std::string DecodeParameter(std::string_view segment) {
+std::string DecodeParameter(std::string_view segment, bool encoded_slash) {
   auto decoded = PercentDecode(segment, PlusSign::kLiteral);
-  if (!decoded || !base::IsStorableText(*decoded) || decoded->find('/') != std::string::npos)
+  if (!decoded || !base::IsStorableText(*decoded) ||
+      (!encoded_slash && decoded->find('/') != std::string::npos))
     throw ProblemError({.status = 400,
                         .type = "invalid-request",
                         .title = "The request is not valid",
@@ -54,12 +55,12 @@ std::string DecodeParameter(std::string_view segment) {
   return *std::move(decoded);
 }
 
-std::vector<std::string> Parameters(const std::vector<std::string>& segments,
-                                    std::string_view path) {
+std::vector<std::string> Parameters(const std::vector<std::string>& segments, std::string_view path,
+                                    bool encoded_slash) {
   std::vector<std::string> parameters;
   for (const std::string& wanted : segments) {
     const std::string_view segment = TakeSegment(path);
-    if (wanted.empty()) parameters.push_back(DecodeParameter(segment));
+    if (wanted.empty()) parameters.push_back(DecodeParameter(segment, encoded_slash));
   }
   return parameters;
 }
@@ -105,7 +106,8 @@ Router::Match Router::Find(Method method, std::string_view path) const {
   if (!index && method == Method::kHead) index = resource->routes[Index(Method::kGet)];
   if (index) {
     match.route = &routes_[*index];
-    if (!resource->segments.empty()) match.path_parameters = Parameters(resource->segments, path);
+    if (!resource->segments.empty())
+      match.path_parameters = Parameters(resource->segments, path, match.route->encoded_slash);
     return match;
   }
   for (std::size_t i = 0; i < kMethods; ++i) {

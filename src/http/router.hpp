@@ -25,6 +25,9 @@ struct Route {
       operation;      ///< its operationId in openapi.json, and its label in metrics: "putSession"
   std::string scope;  ///< what a token must carry; empty: nobody needs a token
   Handler handler;
+  /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
+  /// since an intermediary may have decoded it and taken the path for another.
+  bool encoded_slash = false;
 };
 
 /// All routes of the server. Filled before the server starts, constant afterwards.
@@ -44,7 +47,7 @@ class Router {
     std::vector<Method> allowed;               ///< of the path, when only the method is wrong
   };
   /// HEAD is served by the GET route. Throws ProblemError 400 when a parameter of the path is not
-  /// well encoded, is not text, or has an encoded slash.
+  /// well encoded, is not text, or has an encoded slash and the route takes none.
   Match Find(Method method, std::string_view path) const;
 
  private:
