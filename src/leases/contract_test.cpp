@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "db/maintenance.hpp"
 #include "leases/test_process.hpp"
 
 namespace tenure::leases {
@@ -92,6 +93,21 @@ TEST_P(LeasesContract, TidyLeavesWhatIsHeldAndWhatWasUsedLately) {
   a_.Tidy({.history_ms = 5'000, .retention_ms = 5'000});
   EXPECT_TRUE(a_.Find("held"));
   EXPECT_TRUE(a_.Find("fresh"));
+}
+
+TEST_P(LeasesContract, L2_AfterANewIncarnationFencesStartAboveAllThatWereForgotten) {
+  const auto before = Granted(a_.Acquire("held", 1, {.ttl_ms = 90'000}));
+  db::NewIncarnation(a_.store().engine());
+  // For as long as the longest ttl on record a forgotten holder may believe that it holds.
+  const auto frozen = Held(a_.Acquire("free", 2));
+  EXPECT_EQ(frozen.reason, HeldReason::kFrozen);
+  EXPECT_EQ(frozen.retry_after, Milliseconds(90'000));
+  clock().Advance(60'000);
+  EXPECT_EQ(Renewed(a_.Renew("held", before.fence, 1)).fence, before.fence) << "renewals go on";
+  clock().Advance(29'999);
+  Held(a_.Acquire("free", 2));
+  clock().Advance(1);
+  EXPECT_EQ(Granted(a_.Acquire("free", 2)).fence, 2 * (std::int64_t{1} << 40) + 1);
 }
 
 TEST_P(LeasesContract, L2_RenewalsDoNotMoveTheFence) {  // B4

@@ -13,6 +13,7 @@
 
 #include "base/log.hpp"
 #include "base/uuid.hpp"
+#include "db/maintenance.hpp"
 #include "db/sqlite/connection.hpp"
 #include "db/sqlite/side_file.hpp"
 #include "db_sql/queries.hpp"
@@ -63,8 +64,8 @@ class DirectoryLock {
 
 class SqliteMaintenance final : public Maintenance {
  public:
-  explicit SqliteMaintenance(const std::string& path)
-      : database_(OpenDatabase(path, Access::kWrite)) {
+  SqliteMaintenance(const std::string& path, StoreClock& clock)
+      : database_(OpenDatabase(path, Access::kWrite)), clock_(clock) {
     Execute(sql::kBegin.sqlite);
   }
 
@@ -89,10 +90,12 @@ class SqliteMaintenance final : public Maintenance {
     return rows;
   }
 
+  std::int64_t NowMs() override { return clock_.NowMs(); }
   void Commit() override { Execute(sql::kCommit.sqlite); }
 
  private:
   DatabasePtr database_;  // closing it rolls back
+  StoreClock& clock_;
 };
 
 class SqliteEngine final : public Engine {
@@ -115,7 +118,7 @@ class SqliteEngine final : public Engine {
         path_, access, clock_, metrics_, [this](const StoreClock::Mark& mark) { NoteMark(mark); });
   }
   std::unique_ptr<Maintenance> BeginMaintenance() override {
-    return std::make_unique<SqliteMaintenance>(path_);
+    return std::make_unique<SqliteMaintenance>(path_, clock_);
   }
   std::unique_ptr<Feed> NewFeed(FeedEvents) override { return nullptr; }  // nobody else commits
 
@@ -132,7 +135,7 @@ class SqliteEngine final : public Engine {
         side && std::find(side->nonces.begin(), side->nonces.end(), stored) != side->nonces.end() &&
         side->mark_ms <= mark_ms;
     if (!is_new && !same) {
-      const auto incarnation = maintenance->Run(sql::kNewIncarnation).at(0).at(0);
+      const auto incarnation = RaiseIncarnation(*maintenance);
       base::LogWarn(
           "store.incarnation",
           "the database file is not the one that was here last (restored from a copy?): new "
