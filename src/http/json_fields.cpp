@@ -206,6 +206,10 @@ std::optional<dom::array> JsonObject::Impl::ReadArray(const Field& field, std::s
 JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) { impl_->fields.reserve(8); }
 JsonObject::~JsonObject() = default;
 
+void JsonObject::Refuse(std::string_view name, std::string message) {
+  impl_->Wrong(name, std::move(message));
+}
+
 base::Uuid JsonObject::Uuid(std::string_view name) {
   const Impl::Field* const field = impl_->Ask(name, [] { return "a UUID"; });
   if (!field) return {};

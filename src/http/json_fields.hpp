@@ -29,6 +29,9 @@ class JsonObject {
   /// no name twice. Its numbers are written anew, with the same value.
   std::string Object(std::string_view name, std::size_t max_bytes);
 
+  /// What the types cannot say: the field's value is wrong because of `message`.
+  void Refuse(std::string_view name, std::string message);
+
   std::optional<std::int64_t> OptionalInteger(std::string_view name, std::int64_t least,
                                               std::int64_t most);
   std::optional<std::string> OptionalText(std::string_view name, std::size_t max_bytes);

@@ -98,25 +98,32 @@ const Router::Resource* Router::FindPattern(std::string_view path) const {
 
 Router::Match Router::Find(Method method, std::string_view path) const {
   const auto fixed = fixed_.find(path);
-  const Resource* const resource = fixed != fixed_.end() ? &fixed->second : FindPattern(path);
   Match match;
-  if (!resource) return match;
+  if (fixed != fixed_.end() && Serve(fixed->second, method, path, match)) return match;
+  // "POST /leases/renew" must not hide "GET /leases/{name}" of a lease with that name.
+  if (const Resource* const pattern = FindPattern(path)) Serve(*pattern, method, path, match);
+  if (match.route) match.allowed.clear();
+  return match;
+}
 
-  auto index = resource->routes[Index(method)];
-  if (!index && method == Method::kHead) index = resource->routes[Index(Method::kGet)];
+/// Fills `match` when the resource has the method, and says what it has otherwise.
+bool Router::Serve(const Resource& resource, Method method, std::string_view path,
+                   Match& match) const {
+  auto index = resource.routes[Index(method)];
+  if (!index && method == Method::kHead) index = resource.routes[Index(Method::kGet)];
   if (index) {
     match.route = &routes_[*index];
-    if (!resource->segments.empty())
-      match.path_parameters = Parameters(resource->segments, path, match.route->encoded_slash);
-    return match;
+    if (!resource.segments.empty())
+      match.path_parameters = Parameters(resource.segments, path, match.route->encoded_slash);
+    return true;
   }
   for (std::size_t i = 0; i < kMethods; ++i) {
-    if (!resource->routes[i]) continue;
+    if (!resource.routes[i]) continue;
     match.allowed.push_back(static_cast<Method>(i));
-    if (i == Index(Method::kGet) && !resource->routes[Index(Method::kHead)])
+    if (i == Index(Method::kGet) && !resource.routes[Index(Method::kHead)])
       match.allowed.push_back(Method::kHead);
   }
-  return match;
+  return false;
 }
 
 }  // namespace tenure::http

@@ -34,7 +34,8 @@ struct Route {
 ///
 /// Paths are compared as they were sent: "/sess%69ons" and "/sessions/" are not "/sessions". A path
 /// without placeholders is found with one hash look-up and no allocation; it wins over a pattern
-/// that fits too, and of two patterns the one whose first differing segment is fixed.
+/// that fits too and has the method, and of two patterns the one whose first differing segment is
+/// fixed.
 class Router {
  public:
   /// REQUIRES: no other route has this method and this pattern.
@@ -67,6 +68,7 @@ class Router {
 
   Resource& ResourceOf(const std::string& pattern);
   const Resource* FindPattern(std::string_view path) const;
+  bool Serve(const Resource& resource, Method method, std::string_view path, Match& match) const;
 
   std::vector<Route> routes_;
   std::unordered_map<std::string, Resource, Hash, std::equal_to<>> fixed_;

@@ -68,6 +68,7 @@ struct BreakCommand {
   std::string reason{};
   std::int64_t drain_ms = 0;
   bool force = false;
+  std::optional<std::int64_t> fence{};  ///< only this grant, so that a repetition breaks no other
 };
 
 }  // namespace tenure::leases

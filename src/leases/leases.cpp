@@ -1,5 +1,7 @@
 #include "leases/leases.hpp"
 
+#include "leases/json.hpp"
+
 namespace tenure::leases {
 namespace {
 
@@ -19,6 +21,7 @@ Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
       clock_(clock),
       probe_(metrics),
       change_(process_, clock, wake, probe_),
+      change_once_("leases.change_once", change_, BreakAnswer),
       waiters_({
                    .ask =
                        [this](AcquireCommand command, Waiters::Callback done) {
@@ -71,9 +74,17 @@ void Leases::Release(ReleaseCommand command, base::Executor* home, Callback<Rele
   Change(key, std::move(command), home, std::move(done));
 }
 
-void Leases::Break(BreakCommand command, base::Executor* home, Callback<BreakOutcome> done) {
-  const LeaseKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+void Leases::Break(BreakCommand command, base::Executor* home, Callback<ChangeReply> done) {
+  const std::size_t hash = LeaseKeyHash()(command.key);
+  SubmitTo(store_.WriteLane(hash), change_, home, hash, Command(std::move(command)),
+           std::move(done));
+}
+
+void Leases::BreakOnce(BreakCommand command, db::OnceKey key, base::Executor* home,
+                       Callback<db::OnceReply> done) {
+  const std::size_t hash = LeaseKeyHash()(command.key);
+  SubmitTo(store_.WriteLane(hash), change_once_, home, hash,
+           db::OnceRequest<Command>{std::move(command), std::move(key)}, std::move(done));
 }
 
 void Leases::Find(FindRequest request, base::Executor* home, Callback<FindReply> done) {

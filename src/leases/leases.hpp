@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/task.hpp"
+#include "db/once.hpp"
 #include "db/store.hpp"
 #include "leases/change.hpp"
 #include "leases/look.hpp"
@@ -44,7 +45,10 @@ class Leases {
   void Renew(std::vector<RenewCommand> commands, base::Executor* home,
              Callback<std::vector<RenewOutcome>> done);
   void Release(ReleaseCommand command, base::Executor* home, Callback<ReleaseOutcome> done);
-  void Break(BreakCommand command, base::Executor* home, Callback<BreakOutcome> done);
+  void Break(BreakCommand command, base::Executor* home, Callback<ChangeReply> done);
+  /// The same under an idempotency key.
+  void BreakOnce(BreakCommand command, db::OnceKey key, base::Executor* home,
+                 Callback<db::OnceReply> done);
 
   void Find(FindRequest request, base::Executor* home, Callback<FindReply> done);
   void List(PageRequest request, base::Executor* home, Callback<PageReply> done);
@@ -69,6 +73,7 @@ class Leases {
   const base::Clock& clock_;
   Probe probe_;
   ChangeHandler change_;
+  db::OnceHandler<Command, ChangeReply> change_once_;
   FindHandler find_;
   ListHandler list_;
   CountHandler count_;

@@ -144,7 +144,7 @@ BreakOutcome Ledger::Break(const BreakCommand& command) {
   outcome.holder = row.holder;
   outcome.fence = row.fence;
   outcome.free_at_ms = std::min(row.expires_ms, now_ms_);
-  if (!IsLive()) return outcome;
+  if (!IsLive() || (command.fence && *command.fence != row.fence)) return outcome;
   if (loaded_.guarded) {
     outcome.guarded = true;
     outcome.free_at_ms = row.expires_ms;

@@ -69,9 +69,10 @@ class TestProcess {
     });
   }
   BreakOutcome Break(const std::string& name, std::int64_t drain_ms = 0, bool force = false) {
-    return Await<BreakOutcome>([&](auto done) {
+    const auto reply = Await<ChangeReply>([&](auto done) {
       leases_.Break({{"default", name}, "because", drain_ms, force}, nullptr, std::move(done));
     });
+    return std::get<BreakOutcome>(reply.outcome);
   }
   std::optional<LeaseView> Find(const std::string& name, const std::string& tenant = "default") {
     return Await<FindReply>([&](auto done) {

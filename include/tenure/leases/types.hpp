@@ -113,6 +113,8 @@ struct BreakRequest {
   std::string reason{};
   Milliseconds drain{0};  ///< the next grant comes no sooner than this
   bool force = false;     ///< grants at once; the holder may still believe that it holds
+  /// Only the grant with this fence, so that a repeated request does not break the next one too.
+  std::optional<std::int64_t> fence{};
 };
 struct BreakOutcome {
   bool broken = false;   ///< false: nobody held it, or it is guarded
