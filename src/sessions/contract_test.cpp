@@ -299,7 +299,7 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
   clock().Advance(1);
   EXPECT_EQ(Remove().rows, 1);
   EXPECT_FALSE(Find(session.id).session);
-  if (GetParam() != EngineKind::kSqlite) {
+  if (!store_.is_sqlite()) {
     EXPECT_EQ(store_.Number("", "select count(*) from tenure.session_keys"), 0);
   }
   EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kCreated);
@@ -361,8 +361,8 @@ TEST_P(SessionContract, KeptAnswersAreForgottenAfterADay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionContract,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
-                                         EngineKind::kPooledPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
 /// After all tests: a query that nothing ran is dead, or not tested.
