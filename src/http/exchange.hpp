@@ -23,6 +23,10 @@ class Exchange {
   /// The loop of this connection; outlives the exchange.
   virtual base::Executor& executor() = 0;
 
+  /// For changes: the answer comes home to this loop, and the change happens only under the
+  /// request's fences.
+  base::Caller caller() { return {&executor(), request().fences}; }
+
   /// Answers. REQUIRES: called once, on the loop's thread (also from inside the handler).
   virtual void Reply(Response response) = 0;
 

@@ -120,6 +120,11 @@ Problem FromFault(const base::Fault& fault) {
     case base::FaultKind::kStopping:
       return Unavailable("stopping", "The server is shutting down",
                          "Nothing happened. Send the request again.");
+    case base::FaultKind::kFenceStale:
+      return {.status = 412,
+              .type = "fence-stale",
+              .title = "A fence is not of a live grant",
+              .detail = fmt::format("This request changed nothing: {}.", fault.what())};
     case base::FaultKind::kStatement:
       break;
   }

@@ -60,6 +60,12 @@ TEST(Problem, EveryFaultHasItsStatus) {
     EXPECT_EQ(problem.retry_after_s, 1);
     EXPECT_THAT(problem.detail, Not(HasSubstr("secret")));
   }
+  const Problem stale = FromFault(Fault(FaultKind::kFenceStale, "fence 7 of lease a is over"));
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.type, "fence-stale");
+  EXPECT_EQ(stale.retry_after_s, std::nullopt);
+  EXPECT_THAT(stale.detail, HasSubstr("fence 7 of lease a is over"));
+
   const Problem problem = FromFault(Fault(FaultKind::kStatement, "secret"));
   EXPECT_EQ(problem.status, 500);
   EXPECT_EQ(problem.type, "internal");

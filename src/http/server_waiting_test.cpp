@@ -147,6 +147,7 @@ TEST(Waiting, WhatIsDroppedWithoutAnAnswerIsStillA500) {
   waiting.AskForGone();
   waiting.exchange.reset();
   EXPECT_EQ(waiting.client.Read().status, 500);
+  server.Settle();
   EXPECT_FALSE(waiting.IsKept());
 }
 
