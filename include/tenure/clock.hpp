@@ -2,9 +2,13 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 
 namespace tenure {
+
+/// As a moment to wait for: sleep until somebody notifies.
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// The clock by which the library measures durations: CLOCK_BOOTTIME, which never goes back and
 /// goes on while the machine sleeps (std::chrono::steady_clock stops then, and a lease would look

@@ -22,6 +22,8 @@ class Maintenance {
   /// Any number of statements, without parameters.
   virtual void Execute(std::string_view script) = 0;
   virtual TextRows Run(const Query& query, const std::vector<std::string>& params = {}) = 0;
+  /// The store's time in milliseconds.
+  virtual std::int64_t NowMs() = 0;
   virtual void Commit() = 0;
 };
 

@@ -43,6 +43,7 @@ std::string ToJson(const Problem& problem, std::string_view request_id) {
     json.EndArray();
   }
   if (problem.retry_after_s) json.Field("retry_after_seconds", *problem.retry_after_s);
+  for (const auto& [name, value] : problem.extensions) json.Key(name).Raw(value);
   json.Field("request_id", request_id).EndObject();
   return body;
 }

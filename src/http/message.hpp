@@ -70,6 +70,9 @@ struct Problem {
   std::vector<FieldError> errors{};
   std::optional<int> retry_after_s{};
   std::vector<std::pair<std::string_view, std::string>> headers{};
+  /// Further members that this type promises ("holder", "fence"): a name of the program's own and a
+  /// finished JSON value.
+  std::vector<std::pair<std::string_view, std::string>> extensions{};
 };
 
 /// Thrown by decoders and handlers for a request that cannot be served; becomes the response.

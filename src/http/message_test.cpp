@@ -37,6 +37,14 @@ TEST(Problem, IsJsonWhateverItsDetailWasMadeOf) {
   EXPECT_THAT(ToResponse(NotFound("a\xff\"b"), "r").body, HasSubstr(R"("detail":"a?\"b")"));
 }
 
+TEST(Problem, CarriesWhatItsTypePromises) {
+  Problem problem = NotFound("gone");
+  problem.extensions = {{"holder", "\"web-1\""}, {"fence", "7"}, {"metadata", "{}"}};
+  EXPECT_THAT(ToResponse(problem, "r").body,
+              EndsWith(R"("detail":"gone","holder":"web-1","fence":7,"metadata":{},)"
+                       R"("request_id":"r"})"));
+}
+
 TEST(Problem, EveryFaultHasItsStatus) {
   for (const auto& [kind, type] : std::initializer_list<std::pair<FaultKind, std::string_view>>{
            {FaultKind::kStoreUnavailable, "store-unavailable"},

@@ -21,10 +21,10 @@ struct LeaderOptions {
 /// Runs `work` while this process is the leader, in the calling thread, until `stop` is requested
 /// (or, without `contend_again`, once).
 ///
-/// `work` gets the lease, with its fence, and must return soon after `lease.token()` was requested:
-/// that happens when leadership is lost, and when `stop` is requested. The lease is released only
-/// after `work` has returned, so that at a planned hand-over the next leader never starts beside
-/// it.
+/// `work` gets the lease, with its fence, and a token of its own, and must return soon after that
+/// token was requested: that happens when leadership is lost, and when `stop` is requested. The
+/// lease is renewed until `work` has returned and released only then, so that at a planned
+/// hand-over the next leader never starts beside it. What `work` throws goes to the caller.
 void RunAsLeader(Manager& manager, const std::string& name,
                  const std::function<void(Lease& lease, std::stop_token stop)>& work,
                  std::stop_token stop, const LeaderOptions& options = {});

@@ -107,6 +107,9 @@ class Lease {
   /// ProviderUnavailable when the store did not answer (the lease then ends by itself).
   ReleaseOutcome Close();
 
+  /// Stops keeping it and does not release it: somebody else ended it in the store.
+  void Forget() noexcept;
+
  private:
   std::shared_ptr<internal::Hold> hold_;
 };

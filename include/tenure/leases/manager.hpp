@@ -1,16 +1,30 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "tenure/leases/lease.hpp"
 #include "tenure/leases/options.hpp"
 #include "tenure/leases/provider.hpp"
 
 namespace tenure::leases {
+
+/// What a manager has done so far.
+struct ManagerStats {
+  std::int64_t active = 0;  ///< held now
+  std::int64_t acquired = 0;
+  std::int64_t renewals = 0;
+  std::int64_t renewal_failures = 0;
+  std::int64_t lost = 0;
+  std::int64_t stalls = 0;
+  std::int64_t clock_gains = 0;  ///< of the store on this machine, each enough for jeopardy
+};
 
 /// Acquires leases and keeps them: renews in time, tells of losses.
 ///
@@ -22,9 +36,11 @@ namespace tenure::leases {
 /// in one call where they are due together. A second thread watches the local deadlines, so that a
 /// renewal that hangs cannot hide a loss; a third runs the handlers of events.
 ///
-/// Life: leases may outlive their manager; they are then lost at their deadline, without renewal.
-/// The destructor ends the threads, and releases nothing by itself.
-/// Threads: any.
+/// Life: the destructor sends what was to be released before it (waiting for the store no longer
+/// than one call may take), runs the handlers that wait, and ends the threads. It releases nothing
+/// by itself. Leases may outlive their manager: nobody renews them or watches their deadlines any
+/// more, so their tokens are requested at once, while `Held` stays true until the deadline.
+/// Threads: any; the destructor must not be called by a handler or a stop callback.
 class Manager {
  public:
   explicit Manager(std::unique_ptr<Provider> provider, ManagerOptions options = {});
@@ -47,7 +63,7 @@ class Manager {
                 Events events = {}, std::stop_token stop = {});
 
   /// Keeps a grant that was made elsewhere (a reliable task's lock). `sent_ms` is the clock's time
-  /// before its request was sent.
+  /// before its request was sent. Holds nothing when the grant is not valid any more.
   Lease Adopt(const Grant& grant, std::int64_t sent_ms, const LeaseOptions& options,
               Events events = {});
 
@@ -64,8 +80,10 @@ class Manager {
   /// calling thread. Returns the clock's time at which there is something to do next.
   std::int64_t RunDue();
 
+  ManagerStats stats() const;
   Provider& provider();
   const Clock& clock() const;
+  bool threads() const;  ///< whether it has threads of its own
 
   class Impl;
 

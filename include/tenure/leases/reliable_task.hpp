@@ -26,9 +26,10 @@ struct ReliableTaskOptions {
   /// After how long another process takes over from one that died in the middle.
   Milliseconds lock_timeout{120'000};
   std::string holder{};  ///< empty: "host:pid:random"
-  /// Throws when the run failed: it is tried again soon, not one interval later.
+  /// Returning means that the run is complete. Throws when it failed, or when it gave up because
+  /// `stop` was requested: it is tried again soon, not one interval later.
   std::function<void(const TaskContext&)> work{};
-  /// After each run of this process.
+  /// After each run of this process; `error` is empty when the store has it as complete.
   std::function<void(const TaskContext&, const std::string& error)> finished{};
 };
 

@@ -45,7 +45,8 @@ Maintenance::TextRows RunPlain(PGconn& connection, const Query& query,
 
 class PostgresMaintenance final : public Maintenance {
  public:
-  explicit PostgresMaintenance(const ConnectionOptions& options) : connection_(ConnectTo(options)) {
+  explicit PostgresMaintenance(const ConnectionOptions& options)
+      : connection_(ConnectTo(options)), test_clock_(options.test_clock) {
     Execute(sql::kBegin.postgres);
     // Waits as long as it takes: another process that migrates is work, not contention.
     Run(sql::kMaintenanceLock, {});
@@ -57,10 +58,15 @@ class PostgresMaintenance final : public Maintenance {
   TextRows Run(const Query& query, const std::vector<std::string>& params) override {
     return RunPlain(*connection_, query, params);
   }
+  std::int64_t NowMs() override {
+    if (test_clock_) return test_clock_->WallMs();
+    return std::stoll(Run(sql::kClock, {}).at(0).at(0));
+  }
   void Commit() override { Execute(sql::kCommit.postgres); }
 
  private:
   ConnectionPtr connection_;  // closing it rolls back
+  const base::Clock* const test_clock_;
 };
 
 class PostgresEngine final : public Engine {

@@ -13,6 +13,7 @@
 
 #include "base/log.hpp"
 #include "base/uuid.hpp"
+#include "db/maintenance.hpp"
 #include "db/sqlite/connection.hpp"
 #include "db/sqlite/maintenance.hpp"
 #include "db/sqlite/side_file.hpp"
@@ -85,7 +86,7 @@ class SqliteEngine final : public Engine {
         access, clock_, metrics_);
   }
   std::unique_ptr<Maintenance> BeginMaintenance() override {
-    return std::make_unique<SqliteMaintenance>(OpenDatabase(path_, Access::kWrite));
+    return std::make_unique<SqliteMaintenance>(OpenDatabase(path_, Access::kWrite), clock_);
   }
   std::unique_ptr<Feed> NewFeed(FeedEvents) override { return nullptr; }  // nobody else commits
 
@@ -102,7 +103,7 @@ class SqliteEngine final : public Engine {
         side && std::find(side->nonces.begin(), side->nonces.end(), stored) != side->nonces.end() &&
         side->mark_ms <= mark_ms;
     if (!is_new && !same) {
-      const auto incarnation = maintenance->Run(sql::kNewIncarnation).at(0).at(0);
+      const auto incarnation = RaiseIncarnation(*maintenance);
       base::LogWarn(
           "store.incarnation",
           "the database file is not the one that was here last (restored from a copy?): new "

@@ -23,7 +23,8 @@ void RunStatement(sqlite3_stmt& statement, const std::vector<std::string>& param
 
 }  // namespace
 
-SqliteMaintenance::SqliteMaintenance(DatabasePtr database) : database_(std::move(database)) {
+SqliteMaintenance::SqliteMaintenance(DatabasePtr database, FileClock& clock)
+    : database_(std::move(database)), clock_(clock) {
   Execute(sql::kBegin.sqlite);
 }
 

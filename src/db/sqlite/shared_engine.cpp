@@ -60,7 +60,7 @@ class SharedEngine final : public Engine {
   std::unique_ptr<Maintenance> BeginMaintenance() override {
     DatabasePtr database = OpenDatabase(path_, Access::kWrite, Sharing::kShared);
     sqlite3_busy_timeout(database.get(), kMaintenanceBusyMs);
-    return std::make_unique<SqliteMaintenance>(std::move(database));
+    return std::make_unique<SqliteMaintenance>(std::move(database), clock_);
   }
 
   std::unique_ptr<Feed> NewFeed(FeedEvents events) override {
@@ -75,8 +75,8 @@ class SharedEngine final : public Engine {
     const FileClock::Mark last = StoredMark(*maintenance);
     const auto side = SideFile::Read(side_path_);
     const bool is_new = stored.empty();
-    if (!is_new && !(side && IsOf(*side, stored, last))) RaiseIncarnation(*maintenance);
     const FileClock::Mark mark = CheckBoot(*maintenance, last);
+    if (!is_new && !(side && IsOf(*side, stored, last))) NoteRestore(*maintenance, mark.now_ms);
 
     const std::string nonce = base::RandomHex(8);
     SideFile{{is_new ? "-" : stored, nonce}, last.now_ms}.Write(side_path_);
@@ -111,8 +111,10 @@ class SharedEngine final : public Engine {
            side.mark_ms <= mark.now_ms;
   }
 
-  static void RaiseIncarnation(Maintenance& maintenance) {
-    const auto incarnation = maintenance.Run(sql::kNewIncarnation).at(0).at(0);
+  /// The clock is this process's only once the transaction is through: so its time comes along.
+  static void NoteRestore(Maintenance& maintenance, std::int64_t now_ms) {
+    const auto incarnation =
+        maintenance.Run(sql::kNewIncarnation, {std::to_string(now_ms)}).at(0).at(0);
     base::LogWarn("store.incarnation",
                   "the file is not the one that was here last (restored from a copy?): new "
                   "incarnation",
