@@ -12,6 +12,9 @@ namespace {
 using base::Fault;
 using base::FaultKind;
 
+/// What an impatient transaction waits for its turn.
+constexpr int kMomentMs = 100;
+
 /// Binds the item's element of a column, or the single value.
 struct Binder {
   sqlite3_stmt* statement;
@@ -83,11 +86,17 @@ void SqliteConnection::Begin(Access access) {
   const bool writes = access != Access::kRead;
   results_.clear();
   if (hook_) hook_->Before("begin");
+  SetPatience(access == Access::kImpatientWrite ? kMomentMs : kBusyMs);
   RunPlain(writes ? sql::kBegin : sql::kBeginRead);
   CheckFile();
   changes_before_ = sqlite3_total_changes64(database_.get());
   transaction_ = writes ? Access::kWrite : Access::kRead;
   if (hook_) hook_->After("begin");
+}
+
+/// For other processes; in a store of our own nobody holds us up.
+void SqliteConnection::SetPatience(int busy_ms) {
+  if (options_.sharing == Sharing::kShared) sqlite3_busy_timeout(database_.get(), busy_ms);
 }
 
 std::size_t SqliteConnection::Send(const Query& query, std::span<const Param> params) {

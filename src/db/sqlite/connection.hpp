@@ -27,7 +27,8 @@ struct SqliteConnectionOptions {
 /// inside one BEGIN IMMEDIATE (or one read transaction); their rows wait until they are taken. So
 /// two writing transactions never interleave. In the server's store there is one writing connection
 /// and nothing ever waits for a lock; in a shared file BEGIN waits for the others, for two seconds
-/// at most (kContended), and everything after it has the file for itself.
+/// at most (a moment, with kImpatientWrite; then kContended), and everything after it has the file
+/// for itself.
 class SqliteConnection final : public Connection {
  public:
   SqliteConnection(SqliteConnectionOptions options, Access access, FileClock& clock,
@@ -54,6 +55,7 @@ class SqliteConnection final : public Connection {
   void RunOne(const Query& query, sqlite3_stmt& statement, std::span<const Param> params,
               std::size_t item, Rows& rows);
   void RunPlain(const Query& query, std::span<const Param> params = {});
+  void SetPatience(int busy_ms);
   void CheckFile();
   void WriteMark(const FileClock::Mark& mark);
 

@@ -29,8 +29,6 @@ void ThrowError(sqlite3& database, std::string_view what) {
 
 namespace {
 
-constexpr int kBusyMs = 2'000;
-
 DatabasePtr OpenFile(const std::string& path, int flags, const char* vfs) {
   // Statistics of memory that nobody reads cost a lock at each of SQLite's many allocations.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

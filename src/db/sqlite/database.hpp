@@ -24,6 +24,9 @@ enum class Sharing {
   kShared,  ///< any number of processes of this machine; the file is there
 };
 
+/// What a connection waits for a lock of another one.
+inline constexpr int kBusyMs = 2'000;
+
 /// Opens the file with the settings that every connection has: WAL, synchronous=FULL (an answer
 /// means it is on disk), no secure_delete (Debian switches it on). Throws kStoreUnavailable.
 ///

@@ -206,6 +206,8 @@ TEST_F(SharedStore, ManyMayOpenANewFileAtOnce) {
       Peer peer = Open();
       EXPECT_EQ(peer.engine->incarnation(), 1);
       peer.Write(std::to_string(i), "was here");
+      for (int again = 0; again < 20; ++again) peer.engine->CheckIdentity();
+      EXPECT_EQ(peer.engine->incarnation(), 1) << "a change of nonce was taken for a copy";
     });
   openers.clear();
   Peer last = Open();

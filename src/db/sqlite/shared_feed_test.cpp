@@ -24,6 +24,7 @@ class SharedFeedTest : public testing::Test {
     feed_->Start();
   }
   void Write(bool change = true) {
+    store_.clock().Advance(1);
     Transaction tx(other_->WriteLane(0).connection(), Access::kWrite);
     tx.TakeClock(tx.QueueClock());
     if (change) tx.Run(kWrite, std::string_view("a"));
