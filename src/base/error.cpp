@@ -24,6 +24,8 @@ std::string_view ToText(FaultKind kind) {
       return "internal";
     case FaultKind::kStopping:
       return "stopping";
+    case FaultKind::kFenceStale:
+      return "fence-stale";
   }
   return "internal";
 }

@@ -18,6 +18,7 @@ enum class FaultKind {
   kSerialization,  ///< serialization failure or deadlock; nothing happened, the batch is run again
   kStatement,      ///< the store refused a statement: a defect of ours or a hostile value
   kStopping,       ///< the process is shutting down; nothing happened
+  kFenceStale,     ///< a fence of the caller is not of a live grant; nothing happened
 };
 
 std::string_view ToText(FaultKind kind);
@@ -30,7 +31,9 @@ class Fault : public std::runtime_error {
   FaultKind kind() const { return kind_; }
   bool outcome_unknown() const { return kind_ == FaultKind::kOutcomeUnknown; }
   /// Whether the caller may simply ask again.
-  bool retryable() const { return kind_ != FaultKind::kStatement; }
+  bool retryable() const {
+    return kind_ != FaultKind::kStatement && kind_ != FaultKind::kFenceStale;
+  }
 
  private:
   FaultKind kind_;

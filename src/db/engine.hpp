@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/connection.hpp"
+#include "db/feed.hpp"
 
 namespace tenure::db {
 
@@ -21,6 +22,8 @@ class Maintenance {
   /// Any number of statements, without parameters.
   virtual void Execute(std::string_view script) = 0;
   virtual TextRows Run(const Query& query, const std::vector<std::string>& params = {}) = 0;
+  /// The store's time in milliseconds.
+  virtual std::int64_t NowMs() = 0;
   virtual void Commit() = 0;
 };
 
@@ -37,6 +40,9 @@ class Engine {
   /// A connection that is not open yet.
   virtual std::unique_ptr<Connection> NewConnection(Access access) = 0;
   virtual std::unique_ptr<Maintenance> BeginMaintenance() = 0;
+  /// News of what other processes commit; null when there are no other processes, or no way to hear
+  /// of them (then whoever waits polls).
+  virtual std::unique_ptr<Feed> NewFeed(FeedEvents events) = 0;
   /// Which of the texts of a migration or query is ours.
   virtual std::string_view TextOf(const Query& query) const = 0;
 

@@ -212,15 +212,18 @@ void Lane::RunBatch(Batch batch) {
   probe_.batch_duration->Observe(base::MeasureMicros() - begun);
 }
 
-/// Runs `Read` and answers what it decided; the rest stays in `batch`.
+/// Runs `Read` and answers what it decided; the rest stays in `batch`. A look proves nothing about
+/// fences, so operations with fences are not shown to it.
 void Lane::RunReads(Batch& batch) {
   Handler& handler = batch.front()->handler();
-  if (!handler.reads()) return;
+  std::vector<Operation*> looked_at = View(batch);
+  std::erase_if(looked_at, [](const Operation* each) { return !each->fences().empty(); });
+  if (!handler.reads() || looked_at.empty()) return;
   const auto look = [&] {
     if (!connection_->IsOpen() && !Connect())
       throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
     Transaction tx(*connection_, Access::kRead);
-    handler.Read(tx, View(batch));
+    handler.Read(tx, looked_at);
     tx.Commit();
   };
   try {
@@ -245,9 +248,8 @@ void Lane::RunWrites(Batch batch, Access access) {
   bool reconnected = false;
   for (int attempt = 0;; ++attempt) {
     try {
-      Attempt(View(batch), access);
-      batch.front()->handler().Done(View(batch));
-      Finish(std::move(batch), nullptr);
+      const std::vector<StaleOperation> stale = Attempt(View(batch), access);
+      FinishWrites(std::move(batch), stale);
       return;
     } catch (const Fault& fault) {
       for (const auto& operation : batch) operation->Reset();
@@ -270,15 +272,39 @@ void Lane::RunWrites(Batch batch, Access access) {
   }
 }
 
-/// One run of `Write` in one transaction.
-void Lane::Attempt(std::span<Operation* const> operations, Access access) {
+/// One run of `Write` in one transaction. Returns those that it left out, for a stale fence. The
+/// guard comes first, see guard.hpp. (An operation of this very batch may take over a lease that
+/// another one is guarded by: all of it is one transaction, so the guarded one happened before.)
+std::vector<StaleOperation> Lane::Attempt(std::span<Operation* const> operations, Access access) {
   if (!connection_->IsOpen() && !Connect())
     throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
   Transaction tx(*connection_, access);
-  operations.front()->handler().Write(tx, operations);
-  for (const Operation* operation : operations)
+  Sifted sifted = SiftByFences(tx, guard_, operations);
+  if (sifted.live.empty()) return std::move(sifted.stale);  // nothing to commit
+  sifted.live.front()->handler().Write(tx, sifted.live);
+  for (const Operation* operation : sifted.live)
     TENURE_CHECK(operation->decided(), "a handler left an operation undecided");
   tx.Commit();
+  return std::move(sifted.stale);
+}
+
+void Lane::FinishWrites(Batch batch, std::span<const StaleOperation> stale) {
+  Batch carried_out;
+  Batch refused;  // in the order of `stale`, which is the batch's
+  for (auto& operation : batch) {
+    const bool is_stale =
+        refused.size() < stale.size() && stale[refused.size()].operation == operation.get();
+    (is_stale ? refused : carried_out).push_back(std::move(operation));
+  }
+  if (!carried_out.empty()) carried_out.front()->handler().Done(View(carried_out));
+  Finish(std::move(carried_out), nullptr);
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    const base::Fence& fence = stale[i].fence;
+    const Fault fault(
+        FaultKind::kFenceStale,
+        fmt::format("fence {} of lease {} is not of a live grant", fence.fence, fence.name));
+    Finish(Single(std::move(refused[i])), &fault);
+  }
 }
 
 bool Lane::RunDivided(Batch& batch, FaultKind fault) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "db/guard.hpp"
 #include "db/operation.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -40,6 +41,11 @@ struct LaneOptions {
 ///  operation may stand alone). (5) Operations of one kind are taken in order of arrival. So, as a
 ///  key always goes to the same lane, the
 ///      operations of one key are decided in order of arrival, one batch after the other.
+///  (6) An operation with fences is carried out only in a transaction in which the guard found all
+///      of them live, before the handler took its first lock, and which ended before any of them
+///      could be taken over by another transaction. One with a stale fence never reaches the
+///      handler; it is answered when the transaction of the others has ended, so that no retry of
+///      theirs can change what was said.
 ///
 /// What happens to a batch that fails:
 ///  - serialization failure, deadlock: it is run again, `retries` times;
@@ -62,6 +68,9 @@ class Lane {
   /// Queues it. When the lane is full, down or stopping it is completed with that fault before
   /// Submit returns, on the calling thread.
   void Submit(std::unique_ptr<Operation> operation);
+
+  /// REQUIRES: before Start.
+  void SetGuard(Guard& guard) { guard_ = &guard; }
 
   /// Connects now rather than with the first batch. Throws kStoreUnavailable.
   void Open();
@@ -90,7 +99,8 @@ class Lane {
   bool DropLate(Batch& batch);
   void RunReads(Batch& batch);
   void RunWrites(Batch batch, Access access);
-  void Attempt(std::span<Operation* const> operations, Access access);
+  std::vector<StaleOperation> Attempt(std::span<Operation* const> operations, Access access);
+  void FinishWrites(Batch batch, std::span<const StaleOperation> stale);
   /// Carries out a batch that failed as a whole in parts; false when it cannot be divided any more.
   bool RunDivided(Batch& batch, base::FaultKind fault);
   bool Connect();
@@ -102,6 +112,7 @@ class Lane {
   const LaneOptions options_;
   const base::Clock& clock_;
   const std::unique_ptr<Connection> connection_;  // used by the lane's thread only
+  Guard* guard_ = nullptr;                        // null: no fence is live
 
   struct {
     telemetry::Histogram* batch_size;

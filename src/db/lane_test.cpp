@@ -302,7 +302,8 @@ TEST_P(LaneTest, StopFinishesWhatWaitsAndRefusesWhatComesAfter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, LaneTest,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres),
                          store::EngineName);
 
 class PostgresLaneTest : public LaneTest {};

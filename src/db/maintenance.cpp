@@ -23,9 +23,14 @@ StoreIdentity ReadIdentity(Engine& engine) {
   return {row[0], std::stoll(row[1])};
 }
 
+std::int64_t RaiseIncarnation(Maintenance& maintenance) {
+  const std::string now_ms = std::to_string(maintenance.NowMs());
+  return std::stoll(maintenance.Run(sql::kNewIncarnation, {now_ms}).at(0).at(0));
+}
+
 std::int64_t NewIncarnation(Engine& engine) {
   const auto maintenance = engine.BeginMaintenance();
-  const std::int64_t incarnation = std::stoll(maintenance->Run(sql::kNewIncarnation).at(0).at(0));
+  const std::int64_t incarnation = RaiseIncarnation(*maintenance);
   maintenance->Commit();
   return incarnation;
 }

@@ -18,7 +18,9 @@ struct StoreIdentity {
 
 StoreIdentity ReadIdentity(Engine& engine);
 
-/// Raises the incarnation by hand and returns the new one.
+/// Raises the incarnation within a transaction, from the store's time on, and returns the new one.
+std::int64_t RaiseIncarnation(Maintenance& maintenance);
+/// The same by hand, in a transaction of its own.
 std::int64_t NewIncarnation(Engine& engine);
 
 using SharedSettings = std::vector<std::pair<std::string, std::string>>;

@@ -36,7 +36,7 @@ Claims ClaimAnswers(Transaction& tx, const std::vector<OnceKey>& keys) {
     if (!claims.claimed[row.ordinal()])
       claims.earlier[row.ordinal()] =
           Claims::Before{std::string(row.Text(0)),
-                         {row.Int(1), std::string(row.Text(2)), std::string(row.Text(3))}};
+                         {row.Int(1), std::string(row.Text(2)), std::string(row.Text(3)), true}};
   // A name that was neither claimed nor found was forgotten between the two statements.
   for (std::size_t i = 0; i < keys.size(); ++i)
     if (!claims.claimed[i] && !claims.earlier[i])
@@ -46,15 +46,23 @@ Claims ClaimAnswers(Transaction& tx, const std::vector<OnceKey>& keys) {
 
 void KeepAnswers(Transaction& tx, const std::vector<std::string>& names,
                  const std::vector<Answer>& answers) {
+  std::vector<std::string> kept;
+  std::vector<std::string> given_back;
   std::vector<std::int64_t> statuses;
   std::vector<std::string> bodies;
   std::vector<std::string> locations;
-  for (const Answer& answer : answers) {
-    statuses.push_back(answer.status);
-    bodies.push_back(answer.body);
-    locations.push_back(answer.location);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!answers[i].final) {
+      given_back.push_back(names[i]);
+      continue;
+    }
+    kept.push_back(names[i]);
+    statuses.push_back(answers[i].status);
+    bodies.push_back(answers[i].body);
+    locations.push_back(answers[i].location);
   }
-  tx.Queue(sql::kKeepAnswers, names, statuses, bodies, locations);
+  tx.Queue(sql::kKeepAnswers, kept, statuses, bodies, locations);
+  tx.Queue(sql::kDropAnswers, given_back);
 }
 
 void ForgetHandler::WriteItems(Transaction& tx, Items items) {

@@ -23,6 +23,7 @@ struct Answer {
   std::int64_t status = 0;
   std::string body;
   std::string location;  ///< empty: none
+  bool final = true;     ///< false: asking again may help, so the next request is carried out anew
 };
 
 enum class OnceStatus {
@@ -51,6 +52,7 @@ struct Claims {
   std::vector<std::optional<Before>> earlier;  // for those that were not
 };
 Claims ClaimAnswers(Transaction& tx, const std::vector<OnceKey>& keys);
+/// Keeps what is final with the effects, and gives the names of the rest back.
 void KeepAnswers(Transaction& tx, const std::vector<std::string>& names,
                  const std::vector<Answer>& answers);
 

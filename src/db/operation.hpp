@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 #include "base/task.hpp"
 #include "db/transaction.hpp"
@@ -36,13 +37,16 @@ class Handler;
 /// completed.
 class Operation {
  public:
-  Operation(Handler& handler, base::Executor* home, std::size_t key_hash)
-      : handler_(handler), home_(home), key_hash_(key_hash) {}
+  Operation(Handler& handler, base::Caller caller, std::size_t key_hash)
+      : handler_(handler), caller_(std::move(caller)), key_hash_(key_hash) {}
   virtual ~Operation() = default;
 
   Handler& handler() const { return handler_; }
   /// Where `Complete` runs; null: on the lane's own thread.
-  base::Executor* home() const { return home_; }
+  base::Executor* home() const { return caller_.home; }
+  /// It is carried out only while all of these are of live grants; otherwise it is completed with
+  /// kFenceStale. For changes only: whoever just looks has none.
+  const std::vector<base::Fence>& fences() const { return caller_.fences; }
 
   /// Of the aggregate that it changes: operations with the same one share their fate where a lock
   /// is not to be had.
@@ -54,13 +58,13 @@ class Operation {
   /// Answers the caller: with the reply, or with `fault` when there is one.
   virtual void Complete(const base::Fault* fault) = 0;
   /// What it weighs in the lane's queue.
-  virtual std::size_t bytes() const { return 256; }
+  virtual std::size_t bytes() const { return 256 * (1 + fences().size()); }
 
   std::int64_t deadline_boot_ms = 0;  ///< set by the lane
 
  private:
   Handler& handler_;
-  base::Executor* home_;
+  base::Caller caller_;
   std::size_t key_hash_;
 };
 
@@ -69,9 +73,10 @@ class Operation {
 ///
 /// A batch goes through two phases. `Read` looks without locks and may decide what needs no change
 /// (the common repeated request); those are answered at once. What is left goes to `Write`, in one
-/// transaction that the lane commits; only then is it answered. Either may be left empty. A phase
-/// that throws is undone and, where that helps, run again: it must decide from its arguments and
-/// the store alone.
+/// transaction that the lane commits; only then is it answered. Either may be left empty.
+/// Operations with fences are not looked at by `Read`, and reach `Write` only when the guard found
+/// their fences live in the same transaction. A phase that throws is undone and, where that helps,
+/// run again: it must decide from its arguments and the store alone.
 class Handler {
  public:
   virtual ~Handler() = default;
@@ -91,8 +96,10 @@ class Item final : public Operation {
  public:
   using Callback = base::UniqueFunction<Result<Reply>>;
 
-  Item(Handler& handler, base::Executor* home, std::size_t key_hash, Request what, Callback done)
-      : Operation(handler, home, key_hash), request(std::move(what)), done_(std::move(done)) {}
+  Item(Handler& handler, base::Caller caller, std::size_t key_hash, Request what, Callback done)
+      : Operation(handler, std::move(caller), key_hash),
+        request(std::move(what)),
+        done_(std::move(done)) {}
 
   bool decided() const override { return reply.has_value(); }
   void Reset() override { reply.reset(); }

@@ -26,6 +26,10 @@ std::vector<Lane*> Store::AllLanes() {
   return all;
 }
 
+void Store::SetGuard(Guard& guard) {
+  for (Lane* lane : AllLanes()) lane->SetGuard(guard);
+}
+
 void Store::Open() {
   for (Lane* lane : AllLanes()) lane->Open();
 }

@@ -25,6 +25,10 @@ class Store {
   Store(std::unique_ptr<Engine> engine, const StoreOptions& options, const base::Clock& clock,
         telemetry::Registry& metrics);
 
+  /// Who decides about fences; without one every fence is stale.
+  /// REQUIRES: before Start; the guard outlives the store's lanes.
+  void SetGuard(Guard& guard);
+
   /// Connects every lane. Throws kStoreUnavailable.
   void Open();
   void Start();

@@ -64,8 +64,8 @@ TEST_P(ValueTest, WithoutItemsNothingIsRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, ValueTest,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
-                                         EngineKind::kPooledPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "http/client.hpp"
 
+#include <algorithm>
+#include <atomic>
+
 #include <curl/curl.h>
 #include <fmt/format.h>
 
@@ -10,23 +13,54 @@ namespace tenure::http {
 namespace {
 
 constexpr std::size_t kMaxBodyBytes = 64 * 1024 * 1024;
+/// Nothing depends on it: libcurl's own timers and `Cancel` wake the wait.
+constexpr int kPollMs = 60'000;
 
 struct EasyDeleter {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct MultiDeleter {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
 };
 struct ListDeleter {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 using Easy = std::unique_ptr<CURL, EasyDeleter>;
+using Multi = std::unique_ptr<CURLM, MultiDeleter>;
 using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
 
 Easy NewEasy() {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  TENURE_CHECK(ready == CURLE_OK, "libcurl cannot be initialised");
   Easy easy(curl_easy_init());
   TENURE_CHECK(easy != nullptr, "libcurl has no memory");
   return easy;
 }
+
+/// Before any other handle.
+Multi NewMulti() {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  TENURE_CHECK(ready == CURLE_OK, "libcurl cannot be initialised");
+  Multi multi(curl_multi_init());
+  TENURE_CHECK(multi != nullptr, "libcurl has no memory");
+  return multi;
+}
+
+void Check(CURLMcode result) { TENURE_CHECK(result == CURLM_OK, curl_multi_strerror(result)); }
+
+/// A transfer is in the hands of `multi` from its beginning to its end, however it ends. Taking out
+/// one that is under way closes its connection.
+class Transfer {
+ public:
+  Transfer(const Multi& multi, const Easy& easy) : multi_(multi.get()), easy_(easy.get()) {
+    Check(curl_multi_add_handle(multi_, easy_));
+  }
+  ~Transfer() { curl_multi_remove_handle(multi_, easy_); }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+ private:
+  CURLM* const multi_;
+  CURL* const easy_;
+};
 
 template <class Value>
 void Set(const Easy& easy, CURLoption option, Value value) {
@@ -75,19 +109,20 @@ std::optional<std::string_view> ClientResponse::FindHeader(std::string_view name
 
 class Client::Impl {
  public:
-  explicit Impl(ClientOptions options) : options_(std::move(options)), easy_(NewEasy()) {
+  explicit Impl(ClientOptions options)
+      : options_(std::move(options)), multi_(NewMulti()), easy_(NewEasy()) {
     Set(easy_, CURLOPT_NOSIGNAL, 1L);
     Set(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
     Set(easy_, CURLOPT_FOLLOWLOCATION, 0L);
     Set(easy_, CURLOPT_PROXY, "");  // also keeps http_proxy of the environment out
     Set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    Set(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout_ms));
     Set(easy_, CURLOPT_WRITEFUNCTION, &OnBody);
     Set(easy_, CURLOPT_HEADERFUNCTION, &OnHeader);
   }
 
   ClientResponse Send(Method method, std::string_view path,
-                      const std::optional<std::string>& json_body, const Headers& headers) {
+                      const std::optional<std::string>& json_body, const Headers& headers,
+                      std::optional<std::int64_t> timeout_ms) {
     const std::string url = options_.base_url + std::string(path);
     const HeaderList list = Lines(json_body.has_value(), headers);
     ClientResponse response;
@@ -95,8 +130,12 @@ class Client::Impl {
     Set(easy_, CURLOPT_HTTPHEADER, list.get());
     Set(easy_, CURLOPT_WRITEDATA, &response);
     Set(easy_, CURLOPT_HEADERDATA, &response);
+    // To libcurl 0 is no limit at all; to us it is none left.
+    const std::int64_t limit_ms =
+        std::max<std::int64_t>(timeout_ms.value_or(options_.timeout_ms), 1);
+    Set(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(limit_ms));
     ChooseMethod(method, json_body);
-    const CURLcode result = curl_easy_perform(easy_.get());
+    const CURLcode result = Perform();
     if (result != CURLE_OK) Fail(result);
     long status = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -104,7 +143,29 @@ class Client::Impl {
     return response;
   }
 
+  /// The flag first: a wait that this does not wake has not looked at the flag yet.
+  void Cancel() noexcept {
+    cancelled_ = true;
+    curl_multi_wakeup(multi_.get());
+  }
+
  private:
+  /// CURLE_ABORTED_BY_CALLBACK when it was cancelled.
+  CURLcode Perform() {
+    if (cancelled_) FailCancelled();
+    const Transfer transfer(multi_, easy_);
+    for (int running = 1; running > 0;) {
+      Check(curl_multi_perform(multi_.get(), &running));
+      if (running == 0) break;
+      if (cancelled_) return CURLE_ABORTED_BY_CALLBACK;
+      Check(curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr));
+    }
+    int left = 0;
+    const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
+    TENURE_CHECK(message && message->msg == CURLMSG_DONE, "a transfer ends with a message");
+    return message->data.result;
+  }
+
   HeaderList Lines(bool has_body, const Headers& headers) const {
     HeaderList list;
     Append(list, "Expect:");  // libcurl would wait for "100 Continue" with large bodies
@@ -125,12 +186,18 @@ class Client::Impl {
     Set(easy_, CURLOPT_CUSTOMREQUEST, Verb(method));
   }
 
+  [[noreturn]] static void FailCancelled() {
+    throw base::Fault(base::FaultKind::kStoreUnavailable,
+                      "the client was cancelled; the request was not sent");
+  }
+
   [[noreturn]] void Fail(CURLcode result) const {
     long sent_bytes = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
     if (result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL)
       throw base::UserError(fmt::format("'{}' is not an address of a server; it looks like {}",
                                         options_.base_url, "http://127.0.0.1:8080"));
+    if (sent_bytes == 0 && result == CURLE_ABORTED_BY_CALLBACK) FailCancelled();
     if (sent_bytes == 0)
       throw base::Fault(base::FaultKind::kStoreUnavailable,
                         fmt::format("nothing answers at {}; is `tenure serve` running? ({})",
@@ -143,7 +210,9 @@ class Client::Impl {
   }
 
   const ClientOptions options_;
+  const Multi multi_;  // also keeps the connection between requests
   const Easy easy_;
+  std::atomic<bool> cancelled_{false};
 };
 
 Client::Client(ClientOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -152,8 +221,11 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
 ClientResponse Client::Send(Method method, std::string_view path,
-                            const std::optional<std::string>& json_body, const Headers& headers) {
-  return impl_->Send(method, path, json_body, headers);
+                            const std::optional<std::string>& json_body, const Headers& headers,
+                            std::optional<std::int64_t> timeout_ms) {
+  return impl_->Send(method, path, json_body, headers, timeout_ms);
 }
+
+void Client::Cancel() noexcept { impl_->Cancel(); }
 
 }  // namespace tenure::http

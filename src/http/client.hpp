@@ -27,14 +27,15 @@ struct ClientResponse {
   std::optional<std::string_view> FindHeader(std::string_view name) const;
 };
 
-/// A blocking HTTP client for the command line and for tests. Keeps its connection between
-/// requests. Follows no redirects and no proxy settings of the environment; speaks http and https.
+/// A blocking HTTP client for the command line, the lease provider and tests. Keeps its connection
+/// between requests. Follows no redirects and no proxy settings of the environment; speaks http and
+/// https.
 ///
 /// Any answer, whatever its status, is a response. `Send` throws base::Fault only when there is
 /// none: kStoreUnavailable when the server cannot have seen the request, kOutcomeUnknown when it
 /// may have.
 ///
-/// Threads: one at a time.
+/// Threads: one at a time, except `Cancel`.
 class Client {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -44,10 +45,18 @@ class Client {
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
 
-  /// `path` starts with a slash and is encoded already.
+  /// `path` starts with a slash and is encoded already. `timeout_ms` is for this request, instead
+  /// of the client's own.
   ClientResponse Send(Method method, std::string_view path,
                       const std::optional<std::string>& json_body = std::nullopt,
-                      const Headers& headers = {});
+                      const Headers& headers = {},
+                      std::optional<std::int64_t> timeout_ms = std::nullopt);
+
+  /// From any thread: the request under way, and every later one, ends soon with a fault. An answer
+  /// that is here already is still returned. The connection is closed, so the server learns of it.
+  /// (Only a name server that does not answer can hold it up.)
+  /// REQUIRES: the client is neither moved nor destroyed meanwhile.
+  void Cancel() noexcept;
 
  private:
   class Impl;

@@ -1,5 +1,7 @@
 #include "http/client.hpp"
 
+#include <future>
+#include <memory>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,6 +14,8 @@
 namespace tenure::http {
 namespace {
 
+using base::FaultKind;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 Client ClientOf(const TestServer& server) {
@@ -81,6 +85,59 @@ TEST(Client, SaysThatTheOutcomeIsUnknownWhenTheAnswerIsLost) {
     EXPECT_EQ(fault.kind(), base::FaultKind::kOutcomeUnknown);
   }
   stop.join();
+}
+
+FaultKind FaultOf(Client& client, std::string_view path,
+                  std::optional<std::int64_t> timeout_ms = std::nullopt) {
+  try {
+    client.Send(Method::kGet, path, std::nullopt, {}, timeout_ms);
+  } catch (const base::Fault& fault) {
+    return fault.kind();
+  }
+  ADD_FAILURE() << "there was an answer";
+  return FaultKind::kStatement;
+}
+
+TEST(Client, SaysThatNothingAnswersAlsoWhenSomethingAnsweredBefore) {
+  auto server = std::make_unique<TestServer>();
+  Client client = ClientOf(*server);
+  EXPECT_EQ(client.Send(Method::kGet, "/hello").status, 200);
+  server.reset();
+  EXPECT_EQ(FaultOf(client, "/hello"), FaultKind::kStoreUnavailable);
+}
+
+TEST(Client, ARequestMayHaveATimeoutOfItsOwn) {
+  TestServer server;
+  Client client = ClientOf(server);
+  // Whether the request was out by then, nobody knows.
+  EXPECT_THAT(FaultOf(client, "/held", 1),
+              AnyOf(FaultKind::kOutcomeUnknown, FaultKind::kStoreUnavailable));
+  EXPECT_EQ(client.Send(Method::kGet, "/hello").status, 200) << "the client's own is back";
+}
+
+TEST(Client, IsCancelledFromAnotherThreadAndTheServerLearnsOfIt) {
+  TestServer server;
+  Client client = ClientOf(server);
+  std::promise<void> gone;
+  ExchangePtr exchange;  // kept: one that is dropped is answered
+  std::thread other([&] {
+    exchange = server.held.Take();
+    RunOn(exchange->executor(), [&] { exchange->OnClientGone([&gone] { gone.set_value(); }); });
+    client.Cancel();
+  });
+  EXPECT_EQ(FaultOf(client, "/held"), FaultKind::kOutcomeUnknown);
+  gone.get_future().wait();
+  other.join();
+}
+
+TEST(Client, SendsNothingAfterItWasCancelled) {
+  TestServer server;
+  Client client = ClientOf(server);
+  client.Cancel();
+  client.Cancel();
+  EXPECT_EQ(FaultOf(client, "/hello"), FaultKind::kStoreUnavailable);
+  EXPECT_EQ(FaultOf(client, "/hello"), FaultKind::kStoreUnavailable);
+  EXPECT_THAT(server.Metrics(), HasSubstr("http_connections 0\n"));
 }
 
 TEST(Client, AnAddressThatIsNoneIsTheUsersError) {

@@ -1,7 +1,11 @@
 #include "http/connection.hpp"
 
+#include <sys/socket.h>
+
 #include <array>
+#include <cerrno>
 #include <limits>
+#include <utility>
 
 #include <boost/asio/buffer.hpp>
 
@@ -128,6 +132,7 @@ void Connection::ChooseRequestId() {
 
 void Connection::Answer(Response response) {
   TENURE_CHECK(serving_, "an answer without a request");
+  const auto dropped = std::move(waiter_);  // at the end: it may hold the exchange
   if (!reader_.head().keep_alive || loop_->stopping()) last_answer_in_ = true;
   Append(response, request().method == Method::kHead);
   serving_ = false;
@@ -257,8 +262,9 @@ void Connection::CheckDeadline(std::int64_t now_ms) {
   }
 }
 
-void Connection::CloseIfIdle() {
-  if (phase_ == Phase::kIdle || phase_ == Phase::kLingering) Close();
+void Connection::BeginStop() {
+  if (phase_ == Phase::kIdle || phase_ == Phase::kLingering) return Close();
+  if (waiter_) Tell(&Waiter::stopping);
 }
 
 void Connection::Close() {
@@ -267,7 +273,69 @@ void Connection::Close() {
   ErrorCode ignored;
   socket_.close(ignored);
   slot_.Release();
+  if (waiter_) Tell(&Waiter::gone);
   loop_->Remove(*this);
+}
+
+void Connection::OnClientGone(base::Task gone) {
+  OpenWaiter().gone = std::move(gone);
+  if (closed()) return Tell(&Waiter::gone);
+  WatchPeer();
+}
+
+void Connection::OnStopping(base::Task stopping) {
+  OpenWaiter().stopping = std::move(stopping);
+  if (loop_->stopping()) Tell(&Waiter::stopping);
+}
+
+void Connection::ForgetWaiter() { const auto dropped = std::move(waiter_); }
+
+Connection::Waiter& Connection::OpenWaiter() {
+  TENURE_CHECK(serving_, "nothing waits without a request");
+  if (!waiter_) waiter_ = std::make_unique<Waiter>();
+  return *waiter_;
+}
+
+/// By way of the inbox: what a handler does then must not happen in the middle of a walk over the
+/// connections, or of the handler itself. When it was answered meanwhile there is nobody to tell; a
+/// waiter of the next request may be told instead that the server stops, which is true for it too
+/// (and of a closed connection there is no next request). The loop runs what is posted here, also
+/// when this was its last connection: a post is work.
+void Connection::Tell(News news) {
+  loop_->Post([self = shared_from_this(), news] {
+    if (!self->waiter_) return;
+    base::Task tell = std::move(*self->waiter_.*news);
+    if (news == &Waiter::gone) self->ForgetWaiter();
+    if (tell) tell();
+  });
+}
+
+/// A watch that outlives its request is left alone: it costs nothing until the next bytes arrive,
+/// and then it looks whether there is somebody to tell.
+void Connection::WatchPeer() {
+  if (std::exchange(watching_, true)) return;
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const ErrorCode& error) {
+    self->watching_ = false;
+    if (self->closed() || !self->waiter_ || !self->waiter_->gone) return;
+    if (error) return self->Close();
+    switch (self->LookAtPeer()) {
+      case Peer::kQuiet:
+        return self->WatchPeer();
+      case Peer::kSpeaks:  // the next request: its end is not to be seen behind it
+        return;
+      case Peer::kGone:
+        return self->Close();
+    }
+  });
+}
+
+/// Looks at the next byte without taking it.
+Connection::Peer Connection::LookAtPeer() {
+  char next = 0;
+  const ssize_t size = ::recv(socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size > 0) return Peer::kSpeaks;
+  const bool quiet = size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+  return quiet ? Peer::kQuiet : Peer::kGone;
 }
 
 }  // namespace tenure::http

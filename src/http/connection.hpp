@@ -19,8 +19,9 @@ namespace tenure::http {
 ///
 /// Life: `Start` on its loop; after that whoever waits for something holds it: a pending read or
 /// write, or the exchange. While a request is served nothing is read, so a client that has gone is
-/// noticed when its answer is written. Pipelined requests that are answered at once leave in one
-/// write.
+/// noticed when its answer is written, unless its handler waits and wants to know: then the socket
+/// is watched, and looked into without taking anything out. Pipelined requests that are answered at
+/// once leave in one write.
 ///
 /// Bounded: input by RequestReader, output by one answer beyond kFlushBytes (nothing further is
 /// served until the client has taken it), every phase but a handler's by a deadline that the loop's
@@ -40,8 +41,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   /// REQUIRES: not closed, and this request has no answer yet.
   void Answer(Response response);
 
+  /// Of the request that is being served: see Exchange. The connection may be closed already.
+  void OnClientGone(base::Task gone);
+  void OnStopping(base::Task stopping);
+  /// Its handler waits no more: it answered, though the connection is closed.
+  void ForgetWaiter();
+
   void Close();
-  void CloseIfIdle();
+  /// The server stops: closes when idle; tells a handler that waits.
+  void BeginStop();
   bool closed() const { return phase_ == Phase::kClosed; }
 
   /// Ends the phase when it is overdue.
@@ -66,6 +74,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     kClosed,
   };
 
+  /// What a handler that waits wants to be told.
+  struct Waiter {
+    base::Task gone{};
+    base::Task stopping{};
+  };
+  using News = base::Task Waiter::*;
+  enum class Peer { kQuiet, kSpeaks, kGone };
+
   void Read();
   void OnRead(const ErrorCode& error, std::size_t size);
   void Advance();
@@ -81,6 +97,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Enter(Phase phase);
   std::int64_t TimeoutMs(Phase phase) const;
   void Append(const Response& response, bool head);
+  Waiter& OpenWaiter();
+  void Tell(News news);
+  void WatchPeer();
+  Peer LookAtPeer();
 
   Socket socket_;
   ConnectionSlot slot_;
@@ -93,12 +113,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   Phase phase_ = Phase::kIdle;
   std::int64_t deadline_ms_ = 0;
-  bool reading_ = false;         // a read is pending
-  bool write_pending_ = false;   // the socket takes no more for now
-  bool serving_ = false;         // an exchange is under way
-  bool advancing_ = false;       // Advance is on the stack: an answer must not start it again
-  bool continue_sent_ = false;   // "100 Continue" for the request that is being read
-  bool last_answer_in_ = false;  // nothing is served any more; close when the output is out
+  bool reading_ = false;            // a read is pending
+  bool write_pending_ = false;      // the socket takes no more for now
+  bool serving_ = false;            // an exchange is under way
+  bool advancing_ = false;          // Advance is on the stack: an answer must not start it again
+  bool continue_sent_ = false;      // "100 Continue" for the request that is being read
+  bool last_answer_in_ = false;     // nothing is served any more; close when the output is out
+  bool watching_ = false;           // a wait for the peer's end is pending
+  std::unique_ptr<Waiter> waiter_;  // of the request that is served; rarely any
   std::size_t place_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "http/fences.hpp"
 #include "http/protection.hpp"
 #include "http/text.hpp"
 
@@ -82,6 +83,7 @@ void Dispatcher::Serve(const std::shared_ptr<LiveExchange>& exchange) const {
   exchange->set_probe(probe_.OfRoute(route));
   Authorize(route, request);
   if (IsWrite(route.method)) RequireJson(request);
+  request.fences = ReadFences(request);
   route.handler(exchange);
 }
 

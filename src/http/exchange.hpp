@@ -11,6 +11,10 @@ namespace tenure::http {
 /// loop's thread only. Work that ends elsewhere posts back through `executor()`. Whoever holds the
 /// pointer keeps the request's buffers alive; the client may have gone meanwhile, then `Reply` does
 /// nothing.
+///
+/// A handler that waits for something (a long poll) asks to be told when waiting makes no sense any
+/// more. Both callbacks run on the loop's thread, later than the call that asked, at most once, and
+/// never after `Reply`; they are dropped when the exchange is answered, so they may hold it.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -19,8 +23,25 @@ class Exchange {
   /// The loop of this connection; outlives the exchange.
   virtual base::Executor& executor() = 0;
 
+  /// For changes: the answer comes home to this loop, and the change happens only under the
+  /// request's fences.
+  base::Caller caller() { return {&executor(), request().fences}; }
+
   /// Answers. REQUIRES: called once, on the loop's thread (also from inside the handler).
   virtual void Reply(Response response) = 0;
+
+  /// `gone` runs when nobody can receive an answer any more: the client closed the connection or
+  /// was lost, or the server's grace is over. The connection is closed then, and `Reply` does
+  /// nothing. A client that shuts down only its sending side counts as gone: it cannot be told from
+  /// one that closed. One that has sent its next request already (pipelining) is not watched any
+  /// further; it is missed when the answer is written.
+  /// REQUIRES: not answered. A second call replaces the first.
+  virtual void OnClientGone(base::Task gone) = 0;
+  /// `stopping` runs when the server begins to stop, at once when it has begun already. What waits
+  /// should then be answered with base::FaultKind::kStopping, unless something is under way for it
+  /// whose outcome is the answer: an answer must be true.
+  /// REQUIRES: not answered. A second call replaces the first.
+  virtual void OnStopping(base::Task stopping) = 0;
 
   void Reply(const Problem& problem) { Reply(ToResponse(problem, request().request_id)); }
   void Reply(const base::Fault& fault) { Reply(FromFault(fault)); }

@@ -1,14 +1,11 @@
 #include "http/json_fields.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
-#include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "http/json_document.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
@@ -16,125 +13,57 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kMaxDepth = 32;
-/// More than any request of ours has; it bounds the search for repeated names.
+/// More than any object of ours has; it bounds the search for repeated names.
 constexpr std::size_t kMaxFields = 128;
-constexpr std::size_t kMaxShownNameBytes = 100;
-constexpr std::size_t kFirstCapacityBytes = 16 * 1024;
+/// Whoever sends more that is wrong than this learns of the rest when he has mended it.
+constexpr std::size_t kMaxErrors = 200;
 
-/// A parser keeps the memory of its largest document, which the body limit bounds.
-struct ThreadParser {
-  ThreadParser() {
-    const auto error = parser.allocate(kFirstCapacityBytes, kMaxDepth);
-    TENURE_CHECK(error == simdjson::SUCCESS, "no memory for a JSON parser");
+std::string UnknownOrRepeated(bool repeated) {
+  return repeated ? "stands there more than once" : "is not known here";
+}
+
+/// What is wrong with some part of a value that is kept as it is; empty when nothing is. The
+/// document's depth bounds the recursion.
+std::string_view FaultInside(dom::element value);
+
+std::string_view FaultInside(const dom::object& object) {
+  std::vector<std::string_view> names;
+  names.reserve(object.size());
+  for (const auto& [name, value] : object) {
+    if (!base::IsStorableText(name)) return "must have no name with U+0000";
+    if (const auto fault = FaultInside(value); !fault.empty()) return fault;
+    names.push_back(name);
   }
-  dom::parser parser;
-  bool in_use = false;
-};
-
-ThreadParser& ParserOfThisThread() {
-  thread_local ThreadParser parser;
-  return parser;
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end())
+    return "must have each name only once";
+  return {};
 }
 
-[[noreturn]] void RefuseBody(std::string detail) {
-  throw ProblemError({.status = 400,
-                      .type = "invalid-json",
-                      .title = "The body is not the JSON that is expected",
-                      .detail = std::move(detail)});
-}
-
-std::string Explain(simdjson::error_code error) {
-  switch (error) {
-    case simdjson::UTF8_ERROR:
-      return "The body is not UTF-8.";
-    case simdjson::DEPTH_ERROR:
-      return fmt::format("The body is nested deeper than {} levels.", kMaxDepth);
-    case simdjson::STRING_ERROR:
-      return "A string has an escape that does not exist, or half a surrogate pair.";
-    case simdjson::UNESCAPED_CHARS:
-      return "A string has a control character that is not escaped.";
-    case simdjson::UNCLOSED_STRING:
-      return "A string does not end.";
-    case simdjson::NUMBER_ERROR:
-      return "A number is not written as JSON has it, or is too large.";
-    case simdjson::T_ATOM_ERROR:
-    case simdjson::F_ATOM_ERROR:
-    case simdjson::N_ATOM_ERROR:
-      return "A word is none of true, false and null.";
-    default:
-      return "The body is not one JSON value: a bracket, comma, colon or quote is wrong, or "
-             "something follows its end.";
-  }
-}
-
-std::string_view TypeName(dom::element_type type) {
-  switch (type) {
-    case dom::element_type::ARRAY:
-      return "an array";
+std::string_view FaultInside(dom::element value) {
+  switch (value.type()) {
     case dom::element_type::OBJECT:
-      return "an object";
-    case dom::element_type::INT64:
-    case dom::element_type::UINT64:
-      return "a number";
-    case dom::element_type::DOUBLE:
-      return "a number with a fraction or an exponent";
+      return FaultInside(dom::object(value));
+    case dom::element_type::ARRAY:
+      for (const dom::element element : dom::array(value))
+        if (const auto fault = FaultInside(element); !fault.empty()) return fault;
+      return {};
     case dom::element_type::STRING:
-      return "a string";
-    case dom::element_type::BOOL:
-      return "true or false";
-    case dom::element_type::NULL_VALUE:
-      return "null";
+      if (!base::IsStorableText(std::string_view(value))) return "must have no text with U+0000";
+      return {};
+    default:
+      return {};
   }
-  return "something else";
 }
 
-/// Whether the token is a number as JSON writes them, however large.
-bool IsJsonNumber(std::string_view token) {
-  const auto digits = [&] {
-    const auto count = std::min(token.find_first_not_of("0123456789"), token.size());
-    token.remove_prefix(count);
-    return count > 0;
-  };
-  const auto take = [&](std::string_view any_of) {
-    const bool found = !token.empty() && any_of.find(token.front()) != std::string_view::npos;
-    if (found) token.remove_prefix(1);
-    return found;
-  };
-  take("-");
-  if (!take("0") && !digits()) return false;
-  if (take(".") && !digits()) return false;
-  if (take("eE")) {
-    take("+-");
-    if (!digits()) return false;
-  }
-  return token.empty();
-}
-
-/// simdjson refuses a whole document for one number that fits none of its types. This says which
-/// field has it, so that the answer can name it; empty when it is none of the top level.
-std::optional<std::string> FieldOfUnfitNumber(std::string_view body) {
-  const simdjson::padded_string copy(body);
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  simdjson::ondemand::object object;
-  if (parser.iterate(copy).get(document) || document.get_object().get(object)) return std::nullopt;
-  for (auto field : object) {
-    std::string_view name;
-    simdjson::ondemand::value value;
-    simdjson::ondemand::json_type type{};
-    if (field.unescaped_key().get(name) || field.value().get(value) || value.type().get(type))
-      return std::nullopt;
-    if (type == simdjson::ondemand::json_type::number &&
-        IsJsonNumber(Trim(value.raw_json_token())) && value.get_number().error())
-      return Printable(name, kMaxShownNameBytes);
-  }
-  return std::nullopt;
+std::string IntegerWords(std::int64_t least, std::int64_t most) {
+  return fmt::format("a whole number from {} to {}", least, most);
 }
 
 }  // namespace
 
-struct JsonFields::Impl {
+/// The fields of one object and where it stands. `errors` are those of the whole body.
+struct JsonObject::Impl {
   struct Field {
     std::string_view name;
     dom::element value;
@@ -142,48 +71,39 @@ struct JsonFields::Impl {
     bool repeated = false;
   };
 
-  explicit Impl(ThreadParser& thread) : thread_parser(thread) {
-    TENURE_CHECK(!thread.in_use, "two JsonFields at once on one thread");
-    thread.in_use = true;
-    fields.reserve(8);
-  }
-  ~Impl() { thread_parser.in_use = false; }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void Load(std::string_view body);
+  /// Starts over with another object. REQUIRES: it has at most kMaxFields.
+  void Load(const dom::object& object);
   Field* Find(std::string_view name);
-  /// Null when it is missing or repeated. `expected` gives the words for the message; it is called
+  /// Null when it is missing or repeated.
+  const Field* Take(std::string_view name);
+  /// The same, and a missing one is wrong. `expected` gives the words for the message; it is called
   /// only when there is one.
   template <class Expected>
-  Field* Ask(std::string_view name, const Expected& expected);
-  void Wrong(std::string_view name, std::string message) {
-    errors.push_back({std::string(name), std::move(message)});
-  }
+  const Field* Ask(std::string_view name, const Expected& expected);
+  void RefuseWhatIsLeft();
+
+  std::optional<std::int64_t> ReadInteger(const Field& field, std::int64_t least,
+                                          std::int64_t most);
+  std::optional<std::string> ReadText(const Field& field, std::size_t max_bytes);
+  std::optional<std::string> ReadObject(const Field& field, std::size_t max_bytes);
+  /// Null when it is no array of at most so many.
+  std::optional<dom::array> ReadArray(const Field& field, std::size_t max_items);
+
+  /// How the answer names a field of this object; an empty name stands for the object itself.
+  std::string Place(std::string_view name) const;
+  void Wrong(std::string_view name, std::string message);
   void WrongType(const Field& field, std::string_view expected) {
     Wrong(field.name, fmt::format("must be {}, not {}", expected, TypeName(field.value.type())));
   }
 
-  ThreadParser& thread_parser;
-  std::vector<Field> fields;  // in order of appearance
-  std::vector<FieldError> errors;
+  std::vector<FieldError>* errors = nullptr;
+  std::string_view array{};     // the array that it is an element of; empty: it is the body
+  std::size_t index = 0;        // where in it
+  std::vector<Field> fields{};  // in order of appearance
 };
 
-void JsonFields::Impl::Load(std::string_view body) {
-  if (Trim(body).empty()) RefuseBody("The body is empty; a JSON object is expected.");
-  dom::element root;
-  // The request's buffer has the padding that simdjson reads into: nothing is copied.
-  const auto error = thread_parser.parser.parse(body.data(), body.size(), false).get(root);
-  if (error == simdjson::NUMBER_ERROR)
-    if (auto field = FieldOfUnfitNumber(body))
-      throw ProblemError(
-          InvalidRequest({{std::move(*field), "must be a number that fits in 64 bits"}}));
-  if (error) RefuseBody(Explain(error));
-  dom::object object;
-  if (root.get(object))
-    RefuseBody(fmt::format("A JSON object is expected, not {}.", TypeName(root.type())));
-  if (object.size() > kMaxFields)
-    RefuseBody(fmt::format("The object has more than {} fields.", kMaxFields));
+void JsonObject::Impl::Load(const dom::object& object) {
+  fields.clear();
   for (const auto& [name, value] : object) {
     if (Field* const known = Find(name))
       known->repeated = true;
@@ -192,37 +112,110 @@ void JsonFields::Impl::Load(std::string_view body) {
   }
 }
 
-JsonFields::Impl::Field* JsonFields::Impl::Find(std::string_view name) {
+JsonObject::Impl::Field* JsonObject::Impl::Find(std::string_view name) {
   for (Field& field : fields)
     if (field.name == name) return &field;
   return nullptr;
 }
 
-template <class Expected>
-JsonFields::Impl::Field* JsonFields::Impl::Ask(std::string_view name, const Expected& expected) {
+const JsonObject::Impl::Field* JsonObject::Impl::Take(std::string_view name) {
   Field* const field = Find(name);
-  if (!field) {
-    Wrong(name, fmt::format("is missing; {} is expected", expected()));
-    return nullptr;
-  }
+  if (!field) return nullptr;
   field->asked = true;
-  return field->repeated ? nullptr : field;  // Finish says that it is repeated
+  return field->repeated ? nullptr : field;  // RefuseWhatIsLeft says that it is repeated
 }
 
-JsonFields::JsonFields(std::string_view body)
-    : impl_(std::make_unique<Impl>(ParserOfThisThread())) {
-  impl_->Load(body);
+template <class Expected>
+const JsonObject::Impl::Field* JsonObject::Impl::Ask(std::string_view name,
+                                                     const Expected& expected) {
+  const Field* const field = Take(name);
+  if (!field && !Find(name)) Wrong(name, fmt::format("is missing; {} is expected", expected()));
+  return field;
 }
 
-JsonFields::~JsonFields() = default;
+void JsonObject::Impl::RefuseWhatIsLeft() {
+  for (const Field& field : fields)
+    if (!field.asked || field.repeated)
+      Wrong(Printable(field.name, kMaxShownNameBytes), UnknownOrRepeated(field.repeated));
+}
 
-base::Uuid JsonFields::Uuid(std::string_view name) {
-  const auto expected = [] { return "a UUID"; };
-  const Impl::Field* const field = impl_->Ask(name, expected);
+std::string JsonObject::Impl::Place(std::string_view name) const {
+  if (array.empty()) return std::string(name);
+  return fmt::format("{}[{}]{}{}", array, index, name.empty() ? "" : ".", name);
+}
+
+void JsonObject::Impl::Wrong(std::string_view name, std::string message) {
+  if (errors->size() < kMaxErrors) errors->push_back({Place(name), std::move(message)});
+}
+
+std::optional<std::int64_t> JsonObject::Impl::ReadInteger(const Field& field, std::int64_t least,
+                                                          std::int64_t most) {
+  std::int64_t value = 0;
+  const simdjson::error_code error = field.value.get(value);
+  if (!error && value >= least && value <= most) return value;
+  if (error == simdjson::INCORRECT_TYPE)
+    WrongType(field, IntegerWords(least, most));
+  else
+    Wrong(field.name, fmt::format("must be {}", IntegerWords(least, most)));
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonObject::Impl::ReadText(const Field& field, std::size_t max_bytes) {
+  std::string_view text;
+  if (field.value.get(text)) {
+    WrongType(field, "a string");
+  } else if (!base::IsStorableText(text)) {
+    // simdjson has seen to UTF-8 and surrogate pairs, but lets \u0000 through.
+    Wrong(field.name, "must be text without U+0000");
+  } else if (text.size() > max_bytes) {
+    Wrong(field.name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
+  } else {
+    return std::string(text);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonObject::Impl::ReadObject(const Field& field, std::size_t max_bytes) {
+  dom::object object;
+  if (field.value.get(object)) {
+    WrongType(field, "an object");
+    return std::nullopt;
+  }
+  if (const auto fault = FaultInside(object); !fault.empty()) {
+    Wrong(field.name, std::string(fault));
+    return std::nullopt;
+  }
+  std::string text = simdjson::minify(object);
+  if (text.size() <= max_bytes) return text;
+  Wrong(field.name, fmt::format("must not be longer than {} bytes as compact JSON", max_bytes));
+  return std::nullopt;
+}
+
+std::optional<dom::array> JsonObject::Impl::ReadArray(const Field& field, std::size_t max_items) {
+  dom::array array_value;
+  if (field.value.get(array_value)) {
+    WrongType(field, "an array of objects");
+    return std::nullopt;
+  }
+  // simdjson counts up to 2^24 - 1 and stays there, far above any bound of ours.
+  if (array_value.size() <= max_items) return array_value;
+  Wrong(field.name, fmt::format("must not have more than {} elements", max_items));
+  return std::nullopt;
+}
+
+JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) { impl_->fields.reserve(8); }
+JsonObject::~JsonObject() = default;
+
+void JsonObject::Refuse(std::string_view name, std::string message) {
+  impl_->Wrong(name, std::move(message));
+}
+
+base::Uuid JsonObject::Uuid(std::string_view name) {
+  const Impl::Field* const field = impl_->Ask(name, [] { return "a UUID"; });
   if (!field) return {};
   std::string_view text;
   if (field->value.get(text)) {
-    impl_->WrongType(*field, expected());
+    impl_->WrongType(*field, "a UUID");
     return {};
   }
   if (const auto id = base::Uuid::Parse(text)) return *id;
@@ -230,46 +223,93 @@ base::Uuid JsonFields::Uuid(std::string_view name) {
   return {};
 }
 
-std::int64_t JsonFields::Integer(std::string_view name, std::int64_t least, std::int64_t most) {
-  const auto expected = [&] { return fmt::format("a whole number from {} to {}", least, most); };
-  const Impl::Field* const field = impl_->Ask(name, expected);
-  if (!field) return least;
-  std::int64_t value = 0;
-  const simdjson::error_code error = field->value.get(value);
-  if (error == simdjson::INCORRECT_TYPE)
-    impl_->WrongType(*field, expected());
-  else if (error || value < least || value > most)
-    impl_->Wrong(name, fmt::format("must be {}", expected()));
-  else
-    return value;
-  return least;
+std::int64_t JsonObject::Integer(std::string_view name, std::int64_t least, std::int64_t most) {
+  const auto* const field = impl_->Ask(name, [&] { return IntegerWords(least, most); });
+  return field ? impl_->ReadInteger(*field, least, most).value_or(least) : least;
 }
 
-std::string JsonFields::Text(std::string_view name, std::size_t max_bytes) {
-  const auto expected = [] { return "a string"; };
-  const Impl::Field* const field = impl_->Ask(name, expected);
-  if (!field) return {};
-  std::string_view text;
-  if (field->value.get(text)) {
-    impl_->WrongType(*field, expected());
-  } else if (!base::IsStorableText(text)) {
-    // simdjson has seen to UTF-8 and surrogate pairs, but lets \u0000 through.
-    impl_->Wrong(name, "must be text without U+0000");
-  } else if (text.size() > max_bytes) {
-    impl_->Wrong(name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
-  } else {
-    return std::string(text);
+std::string JsonObject::Text(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Ask(name, [] { return "a string"; });
+  return field ? impl_->ReadText(*field, max_bytes).value_or("") : "";
+}
+
+std::string JsonObject::Object(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Ask(name, [] { return "an object"; });
+  return field ? impl_->ReadObject(*field, max_bytes).value_or("{}") : "{}";
+}
+
+std::optional<std::int64_t> JsonObject::OptionalInteger(std::string_view name, std::int64_t least,
+                                                        std::int64_t most) {
+  const auto* const field = impl_->Take(name);
+  return field ? impl_->ReadInteger(*field, least, most) : std::nullopt;
+}
+
+std::optional<std::string> JsonObject::OptionalText(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Take(name);
+  return field ? impl_->ReadText(*field, max_bytes) : std::nullopt;
+}
+
+std::optional<bool> JsonObject::OptionalFlag(std::string_view name) {
+  const auto* const field = impl_->Take(name);
+  if (!field) return std::nullopt;
+  bool value = false;
+  if (!field->value.get(value)) return value;
+  impl_->WrongType(*field, "true or false");
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonObject::OptionalObject(std::string_view name,
+                                                      std::size_t max_bytes) {
+  const auto* const field = impl_->Take(name);
+  return field ? impl_->ReadObject(*field, max_bytes) : std::nullopt;
+}
+
+struct JsonFields::Body {
+  explicit Body(std::string_view text) : document(text) {}
+
+  JsonDocument document;
+  std::vector<FieldError> errors;
+};
+
+JsonFields::JsonFields(std::string_view body) : body_(std::make_unique<Body>(body)) {
+  if (body_->document.root().size() > kMaxFields)
+    throw ProblemError({.status = 400,
+                        .type = "invalid-json",
+                        .title = "The body is not the JSON that is expected",
+                        .detail = fmt::format("The object has more than {} fields.", kMaxFields)});
+  impl_->errors = &body_->errors;
+  impl_->Load(body_->document.root());
+}
+
+JsonFields::~JsonFields() = default;
+
+void JsonFields::Objects(std::string_view name, std::size_t max_items,
+                         const std::function<void(JsonObject&)>& read) {
+  const auto* const field = impl_->Ask(name, [] { return "an array of objects"; });
+  const auto elements = field ? impl_->ReadArray(*field, max_items) : std::nullopt;
+  if (!elements) return;
+  JsonObject element;  // one for all, so that its memory is reused
+  Impl& state = *element.impl_;
+  state.errors = &body_->errors;
+  state.array = name;
+  for (const dom::element value : *elements) {
+    dom::object object;
+    if (value.get(object)) {
+      state.Wrong("", fmt::format("must be an object, not {}", TypeName(value.type())));
+    } else if (object.size() > kMaxFields) {
+      state.Wrong("", fmt::format("must not have more than {} fields", kMaxFields));
+    } else {
+      state.Load(object);
+      read(element);
+      state.RefuseWhatIsLeft();
+    }
+    ++state.index;
   }
-  return {};
 }
 
 void JsonFields::Finish() {
-  for (const Impl::Field& field : impl_->fields) {
-    if (field.asked && !field.repeated) continue;
-    impl_->errors.push_back({Printable(field.name, kMaxShownNameBytes),
-                             field.repeated ? "stands there more than once" : "is not known here"});
-  }
-  if (!impl_->errors.empty()) throw ProblemError(InvalidRequest(std::move(impl_->errors)));
+  impl_->RefuseWhatIsLeft();
+  if (!body_->errors.empty()) throw ProblemError(InvalidRequest(std::move(body_->errors)));
 }
 
 }  // namespace tenure::http

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,33 +13,67 @@
 
 namespace tenure::http {
 
-/// A request body that must be one JSON object, read strictly: each field is asked for by name and
-/// type, every fault is collected with the field's name, and `Finish` throws them all at once
-/// (400), with unknown and repeated fields among them.
-///
-///   JsonFields fields(request.body);                 // throws 400 when it is no JSON object
-///   put.user = fields.Uuid("userObjectId");
-///   put.kind = fields.Integer("sessionKind", 1, 3);
-///   fields.Finish();                                 // throws 400 when anything was wrong
-///
-/// The parser is one per thread and is reused; a JsonFields must be gone before the next is made.
-class JsonFields {
+/// One JSON object of a request, read strictly: each field is asked for by name and type. What is
+/// wrong is collected under the field's name, and a value stands in for it that must not be used.
+/// An optional field may be missing; null is no value of any type.
+class JsonObject {
  public:
-  /// REQUIRES: Request::kBodyPadding readable bytes behind `body`.
-  explicit JsonFields(std::string_view body);
-  ~JsonFields();
-  JsonFields(const JsonFields&) = delete;
-  JsonFields& operator=(const JsonFields&) = delete;
+  ~JsonObject();
+  JsonObject(const JsonObject&) = delete;
+  JsonObject& operator=(const JsonObject&) = delete;
 
   base::Uuid Uuid(std::string_view name);
   std::int64_t Integer(std::string_view name, std::int64_t least, std::int64_t most);
   std::string Text(std::string_view name, std::size_t max_bytes);
+  /// An object of any fields, as compact JSON that can be stored and printed as it is: no U+0000,
+  /// no name twice. Its numbers are written anew, with the same value.
+  std::string Object(std::string_view name, std::size_t max_bytes);
+
+  /// What the types cannot say: the field's value is wrong because of `message`.
+  void Refuse(std::string_view name, std::string message);
+
+  std::optional<std::int64_t> OptionalInteger(std::string_view name, std::int64_t least,
+                                              std::int64_t most);
+  std::optional<std::string> OptionalText(std::string_view name, std::size_t max_bytes);
+  std::optional<bool> OptionalFlag(std::string_view name);
+  std::optional<std::string> OptionalObject(std::string_view name, std::size_t max_bytes);
+
+ private:
+  friend class JsonFields;
+  JsonObject();
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A request body that must be one JSON object. Every fault is collected with the field's name, and
+/// `Finish` throws them all at once (400), with unknown and repeated fields among them.
+///
+///   JsonFields fields(request.body);                 // throws 400 when it is no JSON object
+///   put.user = fields.Uuid("userObjectId");
+///   put.kind = fields.Integer("sessionKind", 1, 3);
+///   fields.Objects("leases", 1'000, [&](JsonObject& lease) {
+///     renewals.push_back({lease.Text("name", 200), lease.Integer("fence", 1, kMaxFence)});
+///   });                                              // what is wrong is named "leases[3].fence"
+///   fields.Finish();                                 // throws 400 when anything was wrong
+///
+/// The parser is one per thread and is reused; a JsonFields must be gone before the next is made.
+class JsonFields final : public JsonObject {
+ public:
+  /// REQUIRES: Request::kBodyPadding readable bytes behind `body`.
+  explicit JsonFields(std::string_view body);
+  ~JsonFields();
+
+  /// An array of at most `max_items` objects: calls `read` for each, in order. Fields that it does
+  /// not ask for are refused in each of them.
+  void Objects(std::string_view name, std::size_t max_items,
+               const std::function<void(JsonObject&)>& read);
 
   void Finish();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Body;
+  std::unique_ptr<Body> body_;
 };
 
 /// The query string of a list or a GET, read the same way: known names only, each at most once.

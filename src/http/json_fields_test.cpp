@@ -179,6 +179,150 @@ TEST(JsonFields, TheParserServesOneBodyAfterAnother) {
   }
 }
 
+/// Runs `read` over the body and returns what is wrong, a line each.
+template <class Read>
+std::string ErrorsOf(std::string_view json, Read read) {
+  const Body body(json);
+  try {
+    JsonFields fields(body.view());
+    read(fields);
+    fields.Finish();
+  } catch (const ProblemError& error) {
+    return error.problem().errors.empty() ? error.problem().detail : Errors(error.problem());
+  }
+  return "";
+}
+
+TEST(JsonFields, AnOptionalFieldMayBeMissing) {
+  const Body body(R"({"number":7,"text":"","flag":false,"object":{}})");
+  JsonFields fields(body.view());
+  EXPECT_EQ(fields.OptionalInteger("number", 1, 7), 7);
+  EXPECT_EQ(fields.OptionalText("text", 3), "");
+  EXPECT_EQ(fields.OptionalFlag("flag"), false);
+  EXPECT_EQ(fields.OptionalObject("object", 3), "{}");
+  EXPECT_EQ(fields.OptionalInteger("absent", 1, 7), std::nullopt);
+  EXPECT_EQ(fields.OptionalText("absent", 3), std::nullopt);
+  EXPECT_EQ(fields.OptionalFlag("absent"), std::nullopt);
+  EXPECT_EQ(fields.OptionalObject("absent", 3), std::nullopt);
+  fields.Finish();
+}
+
+TEST(JsonFields, AnOptionalFieldThatIsThereMustBeRight) {
+  const auto read = [](JsonFields& fields) {
+    EXPECT_EQ(fields.OptionalInteger("number", 1, 7), std::nullopt);
+    EXPECT_EQ(fields.OptionalText("text", 3), std::nullopt);
+    EXPECT_EQ(fields.OptionalFlag("flag"), std::nullopt);
+    EXPECT_EQ(fields.OptionalObject("object", 3), std::nullopt);
+  };
+  EXPECT_EQ(ErrorsOf(R"({"number":null,"text":null,"flag":null,"object":null})", read),
+            "number: must be a whole number from 1 to 7, not null\n"
+            "text: must be a string, not null\n"
+            "flag: must be true or false, not null\n"
+            "object: must be an object, not null\n");
+  EXPECT_EQ(ErrorsOf(R"({"number":8,"text":"long","flag":0,"object":[]})", read),
+            "number: must be a whole number from 1 to 7\n"
+            "text: must not be longer than 3 bytes in UTF-8\n"
+            "flag: must be true or false, not a number\n"
+            "object: must be an object, not an array\n");
+  EXPECT_EQ(ErrorsOf(R"({"text":"a","text":"a"})", read), "text: stands there more than once\n");
+}
+
+TEST(JsonFields, AnObjectIsReturnedAsCompactJson) {
+  const Body body(R"({"object": { "a" : [1, -2.5, true, null, 18446744073709551615],
+                      "b" : {"\u00e9\"" : "x\ty\u0001"} }})");
+  JsonFields fields(body.view());
+  const std::string wanted =
+      "{\"a\":[1,-2.5,true,null,18446744073709551615],\"b\":{\"\u00e9\\\"\":\"x\\ty\\u0001\"}}";
+  EXPECT_EQ(fields.Object("object", wanted.size()), wanted);
+  fields.Finish();
+}
+
+TEST(JsonFields, AnObjectIsStorableAndBounded) {
+  const auto read = [](JsonFields& fields) { fields.Object("object", 20); };
+  EXPECT_EQ(ErrorsOf("{}", read), "object: is missing; an object is expected\n");
+  EXPECT_EQ(ErrorsOf(R"({"object":"{}"})", read), "object: must be an object, not a string\n");
+  EXPECT_EQ(ErrorsOf(R"({"object":{  "a"  :  "0123456789abc"  }})", read),
+            "object: must not be longer than 20 bytes as compact JSON\n")
+      << "21 bytes";
+  EXPECT_EQ(ErrorsOf(R"({"object":{  "a"  :  "0123456789ab"  }})", read), "");
+  EXPECT_EQ(ErrorsOf(R"({"object":{"a":[{"b":"\u0000"}]}})", read),
+            "object: must have no text with U+0000\n");
+  EXPECT_EQ(ErrorsOf(R"({"object":{"a":[{"\u0000":1}]}})", read),
+            "object: must have no name with U+0000\n");
+  EXPECT_EQ(ErrorsOf(R"({"object":{"a":{"b":1,"c":2,"\u0062":3}}})", read),
+            "object: must have each name only once\n");
+}
+
+/// Reads what a heartbeat of many leases looks like.
+struct Renewal {
+  std::string name;
+  std::int64_t fence;
+  std::optional<std::int64_t> ttl_ms;
+};
+
+std::vector<Renewal> ReadRenewals(JsonFields& fields) {
+  std::vector<Renewal> renewals;
+  fields.Objects("leases", 3, [&](JsonObject& lease) {
+    renewals.push_back({lease.Text("name", 5), lease.Integer("fence", 1, 9),
+                        lease.OptionalInteger("ttl_ms", 1, 9)});
+  });
+  return renewals;
+}
+
+TEST(JsonFields, AnArrayIsReadObjectByObject) {
+  const Body body(R"({"leases":[{"name":"a","fence":1},{"ttl_ms":5,"fence":2,"name":"b"}]})");
+  JsonFields fields(body.view());
+  const auto renewals = ReadRenewals(fields);
+  fields.Finish();
+  ASSERT_EQ(renewals.size(), 2U);
+  EXPECT_EQ(renewals[0].name, "a");
+  EXPECT_EQ(renewals[0].ttl_ms, std::nullopt);
+  EXPECT_EQ(renewals[1].fence, 2);
+  EXPECT_EQ(renewals[1].ttl_ms, 5);
+}
+
+TEST(JsonFields, WhatIsWrongInAnArrayIsNamedByItsPlace) {
+  EXPECT_EQ(ErrorsOf(R"({"leases":[{"name":"a","fence":1},
+                        {"name":"longer","fence":0,"ttl_ms":null,"other":1},
+                        {"fence":1,"fence":1}],"more":1})",
+                     ReadRenewals),
+            "leases[1].name: must not be longer than 5 bytes in UTF-8\n"
+            "leases[1].fence: must be a whole number from 1 to 9\n"
+            "leases[1].ttl_ms: must be a whole number from 1 to 9, not null\n"
+            "leases[1].other: is not known here\n"
+            "leases[2].name: is missing; a string is expected\n"
+            "leases[2].fence: stands there more than once\n"
+            "more: is not known here\n");
+  EXPECT_EQ(ErrorsOf(R"({"leases":[5,{"name":"a","fence":1},[]]})", ReadRenewals),
+            "leases[0]: must be an object, not a number\n"
+            "leases[2]: must be an object, not an array\n");
+}
+
+TEST(JsonFields, AnArrayIsOneAndBounded) {
+  EXPECT_EQ(ErrorsOf("{}", ReadRenewals), "leases: is missing; an array of objects is expected\n");
+  EXPECT_EQ(ErrorsOf(R"({"leases":{}})", ReadRenewals),
+            "leases: must be an array of objects, not an object\n");
+  EXPECT_EQ(ErrorsOf(R"({"leases":[]})", ReadRenewals), "");
+  EXPECT_EQ(ErrorsOf(R"({"leases":[{},{},{},{}]})", ReadRenewals),
+            "leases: must not have more than 3 elements\n");
+}
+
+TEST(JsonFields, AnAnswerNamesABoundedNumberOfFaults) {
+  std::string json = R"({"leases":[)";
+  for (int i = 0; i < 1'000; ++i) json += "{},";
+  json.back() = ']';
+  json += '}';
+  const Body body(json);
+  JsonFields fields(body.view());
+  fields.Objects("leases", 1'000, [](JsonObject& lease) { lease.Text("name", 5); });
+  try {
+    fields.Finish();
+    FAIL();
+  } catch (const ProblemError& error) {
+    EXPECT_EQ(error.problem().errors.size(), 200U);
+  }
+}
+
 TEST(QueryFields, ReadsWhatIsAskedFor) {
   QueryFields fields(
       "text=a+b%2B%C3%A9&number=7&flag=true&&id=6f9619ff-8b86-d011-b42d-00c04fc964ff");

@@ -47,9 +47,24 @@ void LiveExchange::Reply(Response response) {
   TENURE_CHECK(connection_->loop().IsCurrent(), "an exchange is answered on its own loop");
   TENURE_CHECK(!replied_, "an exchange is answered once");
   replied_ = true;
-  if (connection_->closed()) return;
+  if (connection_->closed()) return connection_->ForgetWaiter();
   probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
   connection_->Answer(std::move(response));
+}
+
+void LiveExchange::CheckMayWait() const {
+  TENURE_CHECK(connection_->loop().IsCurrent(), "an exchange waits on its own loop");
+  TENURE_CHECK(!replied_, "an exchange that was answered waits for nothing");
+}
+
+void LiveExchange::OnClientGone(base::Task gone) {
+  CheckMayWait();
+  connection_->OnClientGone(std::move(gone));
+}
+
+void LiveExchange::OnStopping(base::Task stopping) {
+  CheckMayWait();
+  connection_->OnStopping(std::move(stopping));
 }
 
 }  // namespace tenure::http

@@ -24,6 +24,8 @@ class LiveExchange final : public Exchange {
   const Request& request() const override;
   base::Executor& executor() override;
   void Reply(Response response) override;
+  void OnClientGone(base::Task gone) override;
+  void OnStopping(base::Task stopping) override;
 
   /// For the dispatcher, which completes the request before the handler sees it.
   Request& mutable_request();
@@ -32,6 +34,8 @@ class LiveExchange final : public Exchange {
   bool replied() const { return replied_; }
 
  private:
+  void CheckMayWait() const;
+
   std::shared_ptr<Connection> connection_;
   RouteProbe* probe_;
   const std::int64_t started_us_;

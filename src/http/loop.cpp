@@ -107,7 +107,7 @@ void Loop::ForEachConnection(Visit visit) {
 
 void Loop::BeginStop() {
   stopping_ = true;
-  ForEachConnection([](Connection& connection) { connection.CloseIfIdle(); });
+  ForEachConnection([](Connection& connection) { connection.BeginStop(); });
   FinishWhenEmpty();
 }
 

@@ -45,7 +45,7 @@ class Loop final : public base::Executor {
   /// Runs at each sweep, for whoever has something to try again.
   void OnSweep(base::UniqueFunction<> action) { on_sweep_ = std::move(action); }
 
-  /// Closes what is idle; the others close after their answer.
+  /// Closes what is idle and tells those who wait; the others close after their answer.
   void BeginStop();
   /// The grace is over.
   void CloseConnections();

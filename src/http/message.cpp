@@ -43,6 +43,7 @@ std::string ToJson(const Problem& problem, std::string_view request_id) {
     json.EndArray();
   }
   if (problem.retry_after_s) json.Field("retry_after_seconds", *problem.retry_after_s);
+  for (const auto& [name, value] : problem.extensions) json.Key(name).Raw(value);
   json.Field("request_id", request_id).EndObject();
   return body;
 }
@@ -119,6 +120,11 @@ Problem FromFault(const base::Fault& fault) {
     case base::FaultKind::kStopping:
       return Unavailable("stopping", "The server is shutting down",
                          "Nothing happened. Send the request again.");
+    case base::FaultKind::kFenceStale:
+      return {.status = 412,
+              .type = "fence-stale",
+              .title = "A fence is not of a live grant",
+              .detail = fmt::format("This request changed nothing: {}.", fault.what())};
     case base::FaultKind::kStatement:
       break;
   }

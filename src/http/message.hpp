@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 
 namespace tenure::http {
@@ -41,6 +42,8 @@ struct Request {
   std::vector<std::string> path_parameters;
   std::string request_id;
   Principal principal;
+  /// Of a write: it may happen only while these are of live grants (fences.hpp).
+  std::vector<base::Fence> fences;
 
   static constexpr std::size_t kBodyPadding = 64;  // what simdjson reads beyond the end
 
@@ -70,6 +73,9 @@ struct Problem {
   std::vector<FieldError> errors{};
   std::optional<int> retry_after_s{};
   std::vector<std::pair<std::string_view, std::string>> headers{};
+  /// Further members that this type promises ("holder", "fence"): a name of the program's own and a
+  /// finished JSON value.
+  std::vector<std::pair<std::string_view, std::string>> extensions{};
 };
 
 /// Thrown by decoders and handlers for a request that cannot be served; becomes the response.

@@ -37,6 +37,14 @@ TEST(Problem, IsJsonWhateverItsDetailWasMadeOf) {
   EXPECT_THAT(ToResponse(NotFound("a\xff\"b"), "r").body, HasSubstr(R"("detail":"a?\"b")"));
 }
 
+TEST(Problem, CarriesWhatItsTypePromises) {
+  Problem problem = NotFound("gone");
+  problem.extensions = {{"holder", "\"web-1\""}, {"fence", "7"}, {"metadata", "{}"}};
+  EXPECT_THAT(ToResponse(problem, "r").body,
+              EndsWith(R"("detail":"gone","holder":"web-1","fence":7,"metadata":{},)"
+                       R"("request_id":"r"})"));
+}
+
 TEST(Problem, EveryFaultHasItsStatus) {
   for (const auto& [kind, type] : std::initializer_list<std::pair<FaultKind, std::string_view>>{
            {FaultKind::kStoreUnavailable, "store-unavailable"},
@@ -52,6 +60,12 @@ TEST(Problem, EveryFaultHasItsStatus) {
     EXPECT_EQ(problem.retry_after_s, 1);
     EXPECT_THAT(problem.detail, Not(HasSubstr("secret")));
   }
+  const Problem stale = FromFault(Fault(FaultKind::kFenceStale, "fence 7 of lease a is over"));
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.type, "fence-stale");
+  EXPECT_EQ(stale.retry_after_s, std::nullopt);
+  EXPECT_THAT(stale.detail, HasSubstr("fence 7 of lease a is over"));
+
   const Problem problem = FromFault(Fault(FaultKind::kStatement, "secret"));
   EXPECT_EQ(problem.status, 500);
   EXPECT_EQ(problem.type, "internal");

@@ -44,9 +44,10 @@ bool Fits(const std::vector<std::string>& segments, std::string_view path) {
   return path.empty();
 }
 
-std::string DecodeParameter(std::string_view segment) {
+std::string DecodeParameter(std::string_view segment, bool encoded_slash) {
   auto decoded = PercentDecode(segment, PlusSign::kLiteral);
-  if (!decoded || !base::IsStorableText(*decoded) || decoded->find('/') != std::string::npos)
+  if (!decoded || !base::IsStorableText(*decoded) ||
+      (!encoded_slash && decoded->find('/') != std::string::npos))
     throw ProblemError({.status = 400,
                         .type = "invalid-request",
                         .title = "The request is not valid",
@@ -54,12 +55,12 @@ std::string DecodeParameter(std::string_view segment) {
   return *std::move(decoded);
 }
 
-std::vector<std::string> Parameters(const std::vector<std::string>& segments,
-                                    std::string_view path) {
+std::vector<std::string> Parameters(const std::vector<std::string>& segments, std::string_view path,
+                                    bool encoded_slash) {
   std::vector<std::string> parameters;
   for (const std::string& wanted : segments) {
     const std::string_view segment = TakeSegment(path);
-    if (wanted.empty()) parameters.push_back(DecodeParameter(segment));
+    if (wanted.empty()) parameters.push_back(DecodeParameter(segment, encoded_slash));
   }
   return parameters;
 }
@@ -97,24 +98,32 @@ const Router::Resource* Router::FindPattern(std::string_view path) const {
 
 Router::Match Router::Find(Method method, std::string_view path) const {
   const auto fixed = fixed_.find(path);
-  const Resource* const resource = fixed != fixed_.end() ? &fixed->second : FindPattern(path);
   Match match;
-  if (!resource) return match;
+  if (fixed != fixed_.end() && Serve(fixed->second, method, path, match)) return match;
+  // "POST /leases/renew" must not hide "GET /leases/{name}" of a lease with that name.
+  if (const Resource* const pattern = FindPattern(path)) Serve(*pattern, method, path, match);
+  if (match.route) match.allowed.clear();
+  return match;
+}
 
-  auto index = resource->routes[Index(method)];
-  if (!index && method == Method::kHead) index = resource->routes[Index(Method::kGet)];
+/// Fills `match` when the resource has the method, and says what it has otherwise.
+bool Router::Serve(const Resource& resource, Method method, std::string_view path,
+                   Match& match) const {
+  auto index = resource.routes[Index(method)];
+  if (!index && method == Method::kHead) index = resource.routes[Index(Method::kGet)];
   if (index) {
     match.route = &routes_[*index];
-    if (!resource->segments.empty()) match.path_parameters = Parameters(resource->segments, path);
-    return match;
+    if (!resource.segments.empty())
+      match.path_parameters = Parameters(resource.segments, path, match.route->encoded_slash);
+    return true;
   }
   for (std::size_t i = 0; i < kMethods; ++i) {
-    if (!resource->routes[i]) continue;
+    if (!resource.routes[i]) continue;
     match.allowed.push_back(static_cast<Method>(i));
-    if (i == Index(Method::kGet) && !resource->routes[Index(Method::kHead)])
+    if (i == Index(Method::kGet) && !resource.routes[Index(Method::kHead)])
       match.allowed.push_back(Method::kHead);
   }
-  return match;
+  return false;
 }
 
 }  // namespace tenure::http

@@ -25,13 +25,17 @@ struct Route {
       operation;      ///< its operationId in openapi.json, and its label in metrics: "putSession"
   std::string scope;  ///< what a token must carry; empty: nobody needs a token
   Handler handler;
+  /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
+  /// since an intermediary may have decoded it and taken the path for another.
+  bool encoded_slash = false;
 };
 
 /// All routes of the server. Filled before the server starts, constant afterwards.
 ///
 /// Paths are compared as they were sent: "/sess%69ons" and "/sessions/" are not "/sessions". A path
 /// without placeholders is found with one hash look-up and no allocation; it wins over a pattern
-/// that fits too, and of two patterns the one whose first differing segment is fixed.
+/// that fits too and has the method, and of two patterns the one whose first differing segment is
+/// fixed.
 class Router {
  public:
   /// REQUIRES: no other route has this method and this pattern.
@@ -44,7 +48,7 @@ class Router {
     std::vector<Method> allowed;               ///< of the path, when only the method is wrong
   };
   /// HEAD is served by the GET route. Throws ProblemError 400 when a parameter of the path is not
-  /// well encoded, is not text, or has an encoded slash.
+  /// well encoded, is not text, or has an encoded slash and the route takes none.
   Match Find(Method method, std::string_view path) const;
 
  private:
@@ -64,6 +68,7 @@ class Router {
 
   Resource& ResourceOf(const std::string& pattern);
   const Resource* FindPattern(std::string_view path) const;
+  bool Serve(const Resource& resource, Method method, std::string_view path, Match& match) const;
 
   std::vector<Route> routes_;
   std::unordered_map<std::string, Resource, Hash, std::equal_to<>> fixed_;

@@ -76,6 +76,23 @@ TEST_F(RouterTest, ParametersAreDecoded) {
     EXPECT_THROW(router_.Find(Method::kGet, bad), ProblemError) << bad;
 }
 
+TEST_F(RouterTest, ARouteMayTakeNamesWithSlashes) {
+  router_.Add({.method = Method::kPost,
+               .pattern = "/names/{name}/renew",
+               .operation = "renew",
+               .scope = {},
+               .handler = {},
+               .encoded_slash = true});
+  router_.Add({Method::kGet, "/names/{name}/renew", "look", {}, {}});
+  const auto match = router_.Find(Method::kPost, "/names/db%2Fshard%2f7%252F/renew");
+  ASSERT_NE(match.route, nullptr);
+  EXPECT_EQ(match.route->operation, "renew");
+  EXPECT_THAT(match.path_parameters, ElementsAre("db/shard/7%2F"));
+  EXPECT_EQ(router_.Find(Method::kPost, "/names/db/shard/renew").route, nullptr);
+  EXPECT_THROW(router_.Find(Method::kPost, "/names/a%2Fb%00/renew"), ProblemError);
+  EXPECT_THROW(router_.Find(Method::kGet, "/names/a%2Fb/renew"), ProblemError);
+}
+
 TEST_F(RouterTest, TwoRoutesOfOneMethodAndPathAreADefect) {
   EXPECT_DEATH(router_.Add({Method::kGet, "/sessions/{other}", "again", {}, {}}), "two routes");
 }

@@ -46,7 +46,7 @@ class Server {
 
   /// Stops accepting, lets requests that are under way finish for at most `grace_ms`, closes
   /// everything. Idle connections are closed at once; a busy one gets "Connection: close" with its
-  /// answer.
+  /// answer; a handler that waits is told (Exchange::OnStopping).
   void Stop(std::int64_t grace_ms);
 
  private:

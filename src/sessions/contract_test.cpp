@@ -299,7 +299,7 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
   clock().Advance(1);
   EXPECT_EQ(Remove().rows, 1);
   EXPECT_FALSE(Find(session.id).session);
-  if (GetParam() != EngineKind::kSqlite) {
+  if (!store_.is_sqlite()) {
     EXPECT_EQ(store_.Number("", "select count(*) from tenure.session_keys"), 0);
   }
   EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kCreated);
@@ -338,6 +338,44 @@ TEST_P(SessionContract, TheSameIdempotencyKeyTwiceInOneBatchIsCarriedOutOnce) {
   EXPECT_EQ(seen, (std::vector{db::OnceStatus::kAnswered, db::OnceStatus::kUnderWay}));
 }
 
+/// Knows one live fence.
+class OneFence final : public db::Guard {
+ public:
+  std::vector<bool> Check(db::Transaction&, std::span<const base::Fence> fences) override {
+    std::vector<bool> live;
+    for (const base::Fence& fence : fences) live.push_back(fence == kLive);
+    return live;
+  }
+  static inline const base::Fence kLive{"default", "worker", 5};
+};
+
+TEST_P(SessionContract, UnderAStaleFenceNothingChangesAndNothingIsAnsweredFromALook) {
+  OneFence guard;
+  process_->SetGuard(guard);
+  const base::Caller holder(nullptr, {OneFence::kLive});
+  const base::Caller zombie(nullptr, {{"default", "worker", 4}});
+  std::vector<std::string> outcomes;
+  const auto note = [&](const auto& result) {
+    outcomes.emplace_back(result.ok() ? "done" : base::ToText(result.fault().kind()));
+  };
+  const auto put_all = [&](const base::Caller& caller) {
+    sessions_.Put({tenant_, key_, Kind::kBasic}, caller, note);
+    sessions_.PutOnce({tenant_, NewKey(), Kind::kBasic}, {"k", "h"}, caller, note);
+    store::Drive(*process_);
+  };
+  put_all(zombie);
+  EXPECT_EQ(OpenRows(), 0);
+  put_all(holder);
+  EXPECT_EQ(OpenRows(), 2) << "the zombie's idempotency key was not used up";
+  put_all(zombie);
+  const Session session = Put(Kind::kBasic).session;
+  sessions_.End({session.id, session.key}, zombie, note);
+  store::Drive(*process_);
+  EXPECT_EQ(OpenRows(), 2);
+  EXPECT_EQ(outcomes, (std::vector<std::string>{"fence-stale", "fence-stale", "done", "done",
+                                                "fence-stale", "fence-stale", "fence-stale"}));
+}
+
 TEST_P(SessionContract, KeptAnswersAreForgottenAfterADay) {
   db::ForgetHandler forget;
   const auto put = [&] {
@@ -361,8 +399,8 @@ TEST_P(SessionContract, KeptAnswersAreForgottenAfterADay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionContract,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
-                                         EngineKind::kPooledPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
 /// After all tests: a query that nothing ran is dead, or not tested.

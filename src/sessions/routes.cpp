@@ -85,14 +85,14 @@ void ReplyOnce(const ExchangePtr& exchange, db::OnceReply reply) {
 void Put(Sessions& sessions, const ExchangePtr& exchange) {
   const PutRequest request = DecodePut(exchange);
   if (auto key = http::FindIdempotencyKey(exchange->request(), "putSession")) {
-    sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)},
-                     &exchange->executor(), [exchange](db::Result<db::OnceReply> result) {
+    sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)}, exchange->caller(),
+                     [exchange](db::Result<db::OnceReply> result) {
                        if (!result.ok()) return exchange->Reply(result.fault());
                        ReplyOnce(exchange, std::move(result.value()));
                      });
     return;
   }
-  sessions.Put(request, &exchange->executor(), [exchange](db::Result<PutReply> result) {
+  sessions.Put(request, exchange->caller(), [exchange](db::Result<PutReply> result) {
     if (!result.ok()) return exchange->Reply(result.fault());
     ReplyPut(exchange, PutAnswer(result.value()));
   });
@@ -116,7 +116,7 @@ void Delete(Sessions& sessions, const ExchangePtr& exchange) {
                   const auto& session = result.value().session;
                   if (!session || !IsVisible(exchange, session->tenant))
                     return exchange->Reply(UnknownSession(exchange));
-                  sessions.End({session->id, session->key}, &exchange->executor(),
+                  sessions.End({session->id, session->key}, exchange->caller(),
                                [exchange](db::Result<EndReply> ended) {
                                  if (!ended.ok()) return exchange->Reply(ended.fault());
                                  exchange->Reply(Json(204, ""));

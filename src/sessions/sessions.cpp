@@ -6,9 +6,9 @@ namespace tenure::sessions {
 namespace {
 
 template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Executor* home, std::size_t key_hash,
+void SubmitTo(db::Lane& lane, Handler& handler, const base::Caller& caller, std::size_t key_hash,
               Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, home, key_hash,
+  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, caller, key_hash,
                                                            std::move(request), std::move(done)));
 }
 
@@ -22,15 +22,15 @@ Sessions::Sessions(db::Store& store, const Options& options, telemetry::Registry
       put_once_("sessions.put_once", put_, PutAnswer),
       end_(probe_) {}
 
-void Sessions::Put(const PutRequest& request, base::Executor* home, Callback<PutReply> done) {
+void Sessions::Put(const PutRequest& request, const base::Caller& caller, Callback<PutReply> done) {
   const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), put_, home, hash, request, std::move(done));
+  SubmitTo(store_.WriteLane(hash), put_, caller, hash, request, std::move(done));
 }
 
-void Sessions::PutOnce(const PutRequest& request, db::OnceKey key, base::Executor* home,
+void Sessions::PutOnce(const PutRequest& request, db::OnceKey key, const base::Caller& caller,
                        Callback<db::OnceReply> done) {
   const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), put_once_, home, hash,
+  SubmitTo(store_.WriteLane(hash), put_once_, caller, hash,
            db::OnceRequest<PutRequest>{request, std::move(key)}, std::move(done));
 }
 
@@ -42,9 +42,9 @@ void Sessions::List(const ListRequest& request, base::Executor* home, Callback<L
   SubmitTo(store_.ReadLane(), list_, home, 0, request, std::move(done));
 }
 
-void Sessions::End(const EndRequest& request, base::Executor* home, Callback<EndReply> done) {
+void Sessions::End(const EndRequest& request, const base::Caller& caller, Callback<EndReply> done) {
   const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), end_, home, hash, request, std::move(done));
+  SubmitTo(store_.WriteLane(hash), end_, caller, hash, request, std::move(done));
 }
 
 void Sessions::ExpireSome(Callback<BackgroundReply> done) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/caller.hpp"
 #include "base/task.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
@@ -19,8 +20,8 @@ struct Options {
 };
 
 /// One active session per user and capacity: what the routes, the tasks and the tests call. Every
-/// call returns at once; the callback runs on `home` (null: on a lane's thread) when the store has
-/// decided.
+/// call returns at once; the callback runs on the caller's `home` (null: on a lane's thread) when
+/// the store has decided.
 ///
 /// Any number of processes may run this on one store: nothing is remembered here.
 class Sessions {
@@ -30,15 +31,15 @@ class Sessions {
 
   Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics);
 
-  void Put(const PutRequest& request, base::Executor* home, Callback<PutReply> done);
+  void Put(const PutRequest& request, const base::Caller& caller, Callback<PutReply> done);
   /// The same under an idempotency key: after a lost reply the caller gets the first answer again.
-  void PutOnce(const PutRequest& request, db::OnceKey key, base::Executor* home,
+  void PutOnce(const PutRequest& request, db::OnceKey key, const base::Caller& caller,
                Callback<db::OnceReply> done);
   void Find(const base::Uuid& id, base::Executor* home, Callback<FindReply> done);
   void List(const ListRequest& request, base::Executor* home, Callback<ListReply> done);
 
   /// Ends a session of which `request.key` was found before: its key decides the lane.
-  void End(const EndRequest& request, base::Executor* home, Callback<EndReply> done);
+  void End(const EndRequest& request, const base::Caller& caller, Callback<EndReply> done);
 
   /// One bounded batch of each background job. The caller repeats while `has_more`.
   void ExpireSome(Callback<BackgroundReply> done);

@@ -9,6 +9,7 @@
 #include "db/migrations.hpp"
 #include "db/postgres/engine.hpp"
 #include "db/sqlite/engine.hpp"
+#include "db/sqlite/shared_engine.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::store {
@@ -30,6 +31,8 @@ std::string EngineName(const testing::TestParamInfo<EngineKind>& info) {
   switch (info.param) {
     case EngineKind::kSqlite:
       return "Sqlite";
+    case EngineKind::kSharedSqlite:
+      return "SharedSqlite";
     case EngineKind::kPostgres:
       return "Postgres";
     case EngineKind::kPooledPostgres:
@@ -40,7 +43,7 @@ std::string EngineName(const testing::TestParamInfo<EngineKind>& info) {
 
 TestStore::TestStore(EngineKind kind, std::span<const db::Query* const> queries)
     : kind_(kind), queries_(WithOwn(queries)) {
-  if (kind_ == EngineKind::kSqlite) {
+  if (kind_ == EngineKind::kSqlite || kind_ == EngineKind::kSharedSqlite) {
     dir_.emplace();
   } else {
     database_ = support::SharedPostgres().CreateDatabase();
@@ -62,6 +65,8 @@ TestStore::~TestStore() {
 
 std::unique_ptr<db::Engine> TestStore::NewEngine() {
   if (kind_ == EngineKind::kSqlite) return db::sqlite::MakeEngine(dir_->path(), clock_, metrics_);
+  if (kind_ == EngineKind::kSharedSqlite)
+    return db::sqlite::MakeSharedEngine(file(), clock_, metrics_);
   return db::postgres::MakeEngine(PostgresOptions(), "", metrics_);
 }
 
@@ -82,11 +87,10 @@ std::unique_ptr<db::Store> TestStore::NewProcess(const db::StoreOptions& options
 }
 
 std::int64_t TestStore::Number(const std::string& sqlite, const std::string& postgres) {
-  if (kind_ != EngineKind::kSqlite)
-    return std::stoll(support::SharedPostgres().Execute(database_, postgres));
+  if (!is_sqlite()) return std::stoll(support::SharedPostgres().Execute(database_, postgres));
   sqlite3* database = nullptr;
   sqlite3_stmt* statement = nullptr;
-  EXPECT_EQ(sqlite3_open((dir_->path() / "tenure.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_open(file().c_str(), &database), SQLITE_OK);
   EXPECT_EQ(sqlite3_prepare_v2(database, sqlite.c_str(), -1, &statement, nullptr), SQLITE_OK)
       << sqlite3_errmsg(database);
   EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ namespace tenure::store {
 
 enum class EngineKind {
   kSqlite,
+  kSharedSqlite,  ///< a file that many processes of a machine share
   kPostgres,
   kPooledPostgres,  ///< as behind a transaction pooler: unnamed statements, settings per
                     ///< transaction
@@ -27,7 +29,7 @@ enum class EngineKind {
 std::string EngineName(const testing::TestParamInfo<EngineKind>& info);
 
 /// A fresh database of one engine with a clock that the test owns, and any number of processes on
-/// it (one for SQLite). A process is a db::Store of its own, as a server has it; its lanes are
+/// it (one for kSqlite). A process is a db::Store of its own, as a server has it; its lanes are
 /// driven by hand unless started.
 class TestStore {
  public:
@@ -41,6 +43,9 @@ class TestStore {
   db::postgres::ConnectionOptions PostgresOptions();
 
   EngineKind kind() const { return kind_; }
+  bool is_sqlite() const { return dir_.has_value(); }
+  /// SQLite's file.
+  std::filesystem::path file() const { return dir_->path() / "tenure.db"; }
   base::ManualClock& clock() { return clock_; }
   telemetry::Registry& metrics() { return metrics_; }
   /// A number from the database itself, past all of Tenure's code.

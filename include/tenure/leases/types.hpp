@@ -45,11 +45,11 @@ struct Grant {
 
 /// Why a grant is over.
 enum class LossReason {
-  kReleased,
-  kExpired,
-  kTakenOver,
-  kBroken,
-  kUnknown,  ///< the name or the term is not known (any more)
+  kReleased = 1,  // the numbers are those of the store's history
+  kExpired = 2,
+  kTakenOver = 3,
+  kBroken = 4,
+  kUnknown = 5,  ///< the name or the term is not known (any more)
 };
 std::string_view ToText(LossReason reason);
 std::optional<LossReason> ParseLossReason(std::string_view text);
@@ -113,10 +113,13 @@ struct BreakRequest {
   std::string reason{};
   Milliseconds drain{0};  ///< the next grant comes no sooner than this
   bool force = false;     ///< grants at once; the holder may still believe that it holds
+  /// Only the grant with this fence, so that a repeated request does not break the next one too.
+  std::optional<std::int64_t> fence{};
 };
 struct BreakOutcome {
-  bool broken = false;  ///< false: nobody held it
-  std::string holder;   ///< whose grant it was
+  bool broken = false;   ///< false: nobody held it, or it is guarded
+  bool guarded = false;  ///< a transaction that checked its fence is still open: try again soon
+  std::string holder;    ///< whose grant it was
   std::int64_t fence = 0;
   std::int64_t free_at_ms = 0;  ///< from when on it may be granted again
 };

@@ -39,38 +39,68 @@ std::string Trimmed(const char* message) {
   return text;
 }
 
+/// How to connect, as libpq wants it.
+///
+/// Plans are made once per connection, often when a table is still empty, and must be right when it
+/// has grown: each of our queries has an index to go by, so a sequential scan is never what we
+/// want, and a plan that is compiled or shared out costs more than it saves.
+class Parameters {
+ public:
+  explicit Parameters(const ConnectionOptions& options)
+      : url_(options.url),
+        timeout_(
+            std::to_string(std::max<std::int64_t>(2, (options.connect_timeout_ms + 999) / 1000))),
+        settings_(fmt::format(
+            "-c TimeZone=UTC -c enable_seqscan=off -c jit=off -c max_parallel_workers_per_gather=0 "
+            "-c plan_cache_mode=force_generic_plan -c lock_timeout={} -c statement_timeout={} "
+            "-c idle_in_transaction_session_timeout={} -c client_min_messages=error",
+            options.lock_timeout_ms, options.statement_timeout_ms,
+            options.statement_timeout_ms > 0 ? kIdleInTransactionMs : 0)) {
+    // What stands before dbname are defaults that the URL may override; what stands behind it is
+    // forced.
+    Add("application_name", "tenure");
+    Add("target_session_attrs", "read-write");
+    Add("keepalives_idle", "10");
+    Add("tcp_user_timeout", "15000");
+    Add("dbname", url_.c_str());
+    Add("connect_timeout", timeout_.c_str());
+    Add("client_encoding", "UTF8");
+    if (!options.pooled) Add("options", settings_.c_str());
+    Add(nullptr, nullptr);
+  }
+
+  const char* const* keys() const { return keys_.data(); }
+  const char* const* values() const { return values_.data(); }
+
+ private:
+  void Add(const char* key, const char* value) {
+    keys_.push_back(key);
+    values_.push_back(value);
+  }
+
+  const std::string url_;
+  const std::string timeout_;
+  const std::string settings_;
+  std::vector<const char*> keys_;
+  std::vector<const char*> values_;
+};
+
 }  // namespace
 
-// Plans are made once per connection, often when a table is still empty, and must be right when it
-// has grown: each of our queries has an index to go by, so a sequential scan is never what we want,
-// and a plan that is compiled or shared out costs more than it saves.
 ConnectionPtr ConnectTo(const ConnectionOptions& options) {
-  const std::string connect_timeout =
-      std::to_string(std::max<std::int64_t>(2, (options.connect_timeout_ms + 999) / 1000));
-  const std::string settings = fmt::format(
-      "-c TimeZone=UTC -c enable_seqscan=off -c jit=off -c max_parallel_workers_per_gather=0 "
-      "-c plan_cache_mode=force_generic_plan -c lock_timeout={} -c statement_timeout={} "
-      "-c idle_in_transaction_session_timeout={} -c client_min_messages=error",
-      options.lock_timeout_ms, options.statement_timeout_ms,
-      options.statement_timeout_ms > 0 ? kIdleInTransactionMs : 0);
-  // What stands before dbname are defaults that the URL may override; what stands behind it is
-  // forced.
-  std::vector<const char*> keys{
-      "application_name", "target_session_attrs", "keepalives_idle", "tcp_user_timeout",
-      "dbname",           "connect_timeout",      "client_encoding"};
-  std::vector<const char*> values{
-      "tenure", "read-write", "10", "15000", options.url.c_str(), connect_timeout.c_str(), "UTF8"};
-  if (!options.pooled) {
-    keys.push_back("options");
-    values.push_back(settings.c_str());
-  }
-  keys.push_back(nullptr);
-  values.push_back(nullptr);
-  ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 1));
+  const Parameters parameters(options);
+  ConnectionPtr connection(PQconnectdbParams(parameters.keys(), parameters.values(), 1));
   if (!connection || PQstatus(connection.get()) != CONNECTION_OK)
     throw Fault(FaultKind::kStoreUnavailable,
                 fmt::format("cannot connect to PostgreSQL: {}",
                             connection ? Trimmed(PQerrorMessage(connection.get())) : "no memory"));
+  return connection;
+}
+
+ConnectionPtr BeginConnect(const ConnectionOptions& options) {
+  const Parameters parameters(options);
+  ConnectionPtr connection(PQconnectStartParams(parameters.keys(), parameters.values(), 1));
+  if (!connection) throw Fault(FaultKind::kStoreUnavailable, "no memory for a connection");
   return connection;
 }
 

@@ -40,6 +40,9 @@ using ResultPtr = std::unique_ptr<PGresult, Closer>;
 /// session.
 ConnectionPtr ConnectTo(const ConnectionOptions& options);
 
+/// The same without waiting: the caller goes on with PQconnectPoll.
+ConnectionPtr BeginConnect(const ConnectionOptions& options);
+
 /// A lane's connection: libpq in pipeline mode.
 ///
 /// `Send` hands the statement to libpq; `Receive` of any statement that has not been answered sends

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "db/postgres/error.hpp"
+#include "db/postgres/listener.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::db::postgres {
@@ -44,7 +45,8 @@ Maintenance::TextRows RunPlain(PGconn& connection, const Query& query,
 
 class PostgresMaintenance final : public Maintenance {
  public:
-  explicit PostgresMaintenance(const ConnectionOptions& options) : connection_(ConnectTo(options)) {
+  explicit PostgresMaintenance(const ConnectionOptions& options)
+      : connection_(ConnectTo(options)), test_clock_(options.test_clock) {
     Execute(sql::kBegin.postgres);
     // Waits as long as it takes: another process that migrates is work, not contention.
     Run(sql::kMaintenanceLock, {});
@@ -56,16 +58,24 @@ class PostgresMaintenance final : public Maintenance {
   TextRows Run(const Query& query, const std::vector<std::string>& params) override {
     return RunPlain(*connection_, query, params);
   }
+  std::int64_t NowMs() override {
+    if (test_clock_) return test_clock_->WallMs();
+    return std::stoll(Run(sql::kClock, {}).at(0).at(0));
+  }
   void Commit() override { Execute(sql::kCommit.postgres); }
 
  private:
   ConnectionPtr connection_;  // closing it rolls back
+  const base::Clock* const test_clock_;
 };
 
 class PostgresEngine final : public Engine {
  public:
   PostgresEngine(ConnectionOptions options, std::string direct_url, telemetry::Registry& metrics)
-      : options_(std::move(options)), direct_(options_), metrics_(metrics) {
+      : options_(std::move(options)),
+        direct_(options_),
+        can_listen_(!options_.pooled || !direct_url.empty()),
+        metrics_(metrics) {
     if (!direct_url.empty()) direct_.url = std::move(direct_url);
     direct_.pooled = false;
     direct_.lock_timeout_ms = 0;
@@ -101,6 +111,10 @@ class PostgresEngine final : public Engine {
   std::unique_ptr<Maintenance> BeginMaintenance() override {
     return std::make_unique<PostgresMaintenance>(direct_);
   }
+  std::unique_ptr<Feed> NewFeed(FeedEvents events) override {
+    if (!can_listen_) return nullptr;
+    return std::make_unique<Listener>(direct_, kChannel, std::move(events));
+  }
   void CheckIdentity() override { Inspect(*ConnectTo(direct_)); }
   bool SurvivesFailover() const override { return has_synchronous_standby_; }
   std::int64_t incarnation() const override { return incarnation_; }
@@ -123,6 +137,7 @@ class PostgresEngine final : public Engine {
 
   const ConnectionOptions options_;
   ConnectionOptions direct_;
+  const bool can_listen_;  // a pooler does not pass notifications on
   std::atomic<std::int64_t> incarnation_{0};
   std::atomic<bool> has_synchronous_standby_{false};
   telemetry::Registry& metrics_;

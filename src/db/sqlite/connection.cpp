@@ -12,6 +12,9 @@ namespace {
 using base::Fault;
 using base::FaultKind;
 
+/// What an impatient transaction waits for its turn.
+constexpr int kMomentMs = 100;
+
 /// Binds the item's element of a column, or the single value.
 struct Binder {
   sqlite3_stmt* statement;
@@ -60,17 +63,14 @@ void ReadCell(sqlite3_stmt& statement, int column, Rows& rows) {
 
 }  // namespace
 
-SqliteConnection::SqliteConnection(std::string path, Access access, StoreClock& clock,
-                                   telemetry::Registry& metrics, CommitListener after_commit)
-    : path_(std::move(path)),
-      access_(access),
-      clock_(clock),
-      metrics_(metrics),
-      after_commit_(std::move(after_commit)) {}
+SqliteConnection::SqliteConnection(SqliteConnectionOptions options, Access access, FileClock& clock,
+                                   telemetry::Registry& metrics)
+    : options_(std::move(options)), access_(access), clock_(clock), metrics_(metrics) {}
 
 void SqliteConnection::Open() {
   Close();
-  database_ = OpenDatabase(path_, access_);
+  options_.before_open();
+  database_ = OpenDatabase(options_.path, access_, options_.sharing);
 }
 
 void SqliteConnection::Close() noexcept {
@@ -86,9 +86,17 @@ void SqliteConnection::Begin(Access access) {
   const bool writes = access != Access::kRead;
   results_.clear();
   if (hook_) hook_->Before("begin");
+  SetPatience(access == Access::kImpatientWrite ? kMomentMs : kBusyMs);
   RunPlain(writes ? sql::kBegin : sql::kBeginRead);
+  CheckFile();
+  changes_before_ = sqlite3_total_changes64(database_.get());
   transaction_ = writes ? Access::kWrite : Access::kRead;
   if (hook_) hook_->After("begin");
+}
+
+/// For other processes; in a store of our own nobody holds us up.
+void SqliteConnection::SetPatience(int busy_ms) {
+  if (options_.sharing == Sharing::kShared) sqlite3_busy_timeout(database_.get(), busy_ms);
 }
 
 std::size_t SqliteConnection::Send(const Query& query, std::span<const Param> params) {
@@ -128,8 +136,10 @@ void SqliteConnection::Commit() {
   TENURE_CHECK(transaction_.has_value(), "Commit outside of a transaction");
   if (hook_) hook_->Before("commit");
   const bool wrote = *transaction_ == Access::kWrite;
-  const StoreClock::Mark mark = wrote ? clock_.TakeMark() : StoreClock::Mark();
-  if (wrote) WriteMark(mark);
+  const bool marks = wrote && (clock_.marks_every_commit() ||
+                               sqlite3_total_changes64(database_.get()) != changes_before_);
+  const FileClock::Mark mark = marks ? clock_.TakeMark() : FileClock::Mark();
+  if (marks) WriteMark(mark);
   try {
     RunPlain(sql::kCommit);
   } catch (const Fault& fault) {
@@ -140,7 +150,7 @@ void SqliteConnection::Commit() {
     throw Fault(FaultKind::kOutcomeUnknown, fault.what());
   }
   transaction_.reset();
-  if (wrote) after_commit_(mark);
+  if (marks) options_.after_commit(mark);
   if (hook_) hook_->After("commit");
 }
 
@@ -202,9 +212,23 @@ void SqliteConnection::RunOne(const Query& query, sqlite3_stmt& statement,
   sqlite3_reset(&statement);
 }
 
-void SqliteConnection::WriteMark(const StoreClock::Mark& mark) {
+void SqliteConnection::WriteMark(const FileClock::Mark& mark) {
   const std::array<Param, 3> params{mark.now_ms, mark.boot_ms, std::string_view(mark.boot_id)};
-  RunPlain(sql::kWriteClockMark, params);
+  const Query& query = clock_.mark_query();
+  Rows written;
+  RunOne(query, *PreparedFor(query).statements.front(), params, 0, written);
+  if (!written.empty()) return;
+  Close();
+  throw Fault(FaultKind::kStoreUnavailable,
+              options_.path + " is in use on another machine, or was when this one started");
+}
+
+/// A file that was replaced while we had it open is nobody's store any more: what is written there
+/// is lost, and others grant from the new one. Open finds that one, and checks its identity.
+void SqliteConnection::CheckFile() {
+  if (options_.sharing == Sharing::kAlone || !HasMoved(*database_)) return;
+  Close();
+  throw Fault(FaultKind::kStoreUnavailable, options_.path + " was replaced by another file");
 }
 
 }  // namespace tenure::db::sqlite

@@ -8,22 +8,31 @@
 
 #include "db/connection.hpp"
 #include "db/sqlite/database.hpp"
-#include "db/sqlite/store_clock.hpp"
+#include "db/sqlite/file_clock.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::db::sqlite {
 
-/// A lane's connection to the embedded store. Statements run when they are queued, once per item,
-/// inside one BEGIN IMMEDIATE (or one read transaction); their rows wait until they are taken.
-/// There is one writing connection in one process, so nothing ever waits for a lock, and two
-/// transactions never interleave.
+/// What a connection needs from its engine.
+struct SqliteConnectionOptions {
+  std::string path = {};
+  Sharing sharing = Sharing::kAlone;
+  /// Before the file is opened; may throw base::Fault.
+  std::function<void()> before_open = [] {};
+  /// After each commit that stored a mark (the engine notes it in its side file).
+  std::function<void(const FileClock::Mark&)> after_commit = [](const FileClock::Mark&) {};
+};
+
+/// A lane's connection to a store in a file. Statements run when they are queued, once per item,
+/// inside one BEGIN IMMEDIATE (or one read transaction); their rows wait until they are taken. So
+/// two writing transactions never interleave. In the server's store there is one writing connection
+/// and nothing ever waits for a lock; in a shared file BEGIN waits for the others, for two seconds
+/// at most (a moment, with kImpatientWrite; then kContended), and everything after it has the file
+/// for itself.
 class SqliteConnection final : public Connection {
  public:
-  /// `after_commit` hears of every commit (the engine notes the clock's mark in its side file).
-  using CommitListener = std::function<void(const StoreClock::Mark&)>;
-
-  SqliteConnection(std::string path, Access access, StoreClock& clock, telemetry::Registry& metrics,
-                   CommitListener after_commit);
+  SqliteConnection(SqliteConnectionOptions options, Access access, FileClock& clock,
+                   telemetry::Registry& metrics);
 
   void Open() override;
   bool IsOpen() const override { return database_ != nullptr; }
@@ -46,18 +55,20 @@ class SqliteConnection final : public Connection {
   void RunOne(const Query& query, sqlite3_stmt& statement, std::span<const Param> params,
               std::size_t item, Rows& rows);
   void RunPlain(const Query& query, std::span<const Param> params = {});
-  void WriteMark(const StoreClock::Mark& mark);
+  void SetPatience(int busy_ms);
+  void CheckFile();
+  void WriteMark(const FileClock::Mark& mark);
 
-  const std::string path_;
+  const SqliteConnectionOptions options_;
   const Access access_;
-  StoreClock& clock_;
+  FileClock& clock_;
   telemetry::Registry& metrics_;
-  const CommitListener after_commit_;
 
   DatabasePtr database_;
   std::unordered_map<const Query*, Prepared> prepared_;
   std::vector<std::optional<Rows>> results_;  // of this transaction
   std::optional<Access> transaction_;         // the one under way
+  sqlite3_int64 changes_before_ = 0;          // of this connection, when it began
 };
 
 }  // namespace tenure::db::sqlite

@@ -27,26 +27,48 @@ void ThrowError(sqlite3& database, std::string_view what) {
   }
 }
 
-DatabasePtr OpenDatabase(const std::string& path, Access access) {
+namespace {
+
+DatabasePtr OpenFile(const std::string& path, int flags, const char* vfs) {
   // Statistics of memory that nobody reads cost a lock at each of SQLite's many allocations.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(configured);
   sqlite3* raw = nullptr;
-  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    (access == Access::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                              : SQLITE_OPEN_READWRITE);
-  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, WalVfsName());
+  const int code = sqlite3_open_v2(
+      path.c_str(), &raw,
+      flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
   DatabasePtr database(raw);
   if (code != SQLITE_OK)
     throw Fault(FaultKind::kStoreUnavailable,
                 fmt::format("cannot open {}: {}", path, sqlite3_errstr(code)));
-  sqlite3_busy_timeout(raw, 2'000);
-  ExecuteScript(*raw,
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
-                "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
-                "PRAGMA wal_autocheckpoint=8192;");
-  if (access == Access::kRead) ExecuteScript(*raw, "PRAGMA query_only=ON");
+  sqlite3_busy_timeout(raw, kBusyMs);
   return database;
+}
+
+}  // namespace
+
+DatabasePtr OpenDatabase(const std::string& path, Access access, Sharing sharing) {
+  const bool alone = sharing == Sharing::kAlone;
+  const bool create = alone && access == Access::kWrite;
+  DatabasePtr database =
+      OpenFile(path, create ? SQLITE_OPEN_CREATE : 0, alone ? WalVfsName() : nullptr);
+  if (alone) ExecuteScript(*database, "PRAGMA journal_mode=WAL");
+  ExecuteScript(*database,
+                "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY;"
+                "PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=8192;");
+  if (access == Access::kRead) ExecuteScript(*database, "PRAGMA query_only=ON");
+  return database;
+}
+
+void MakeSharedFile(const std::string& path) {
+  const DatabasePtr database = OpenFile(path, SQLITE_OPEN_CREATE, nullptr);
+  ExecuteScript(*database, "PRAGMA journal_mode=WAL");
+}
+
+bool HasMoved(sqlite3& database) {
+  int moved = 0;
+  sqlite3_file_control(&database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
 }
 
 StatementPtr Prepare(sqlite3& database, std::string_view& text) {

@@ -13,8 +13,11 @@
 
 #include "base/log.hpp"
 #include "base/uuid.hpp"
+#include "db/maintenance.hpp"
 #include "db/sqlite/connection.hpp"
+#include "db/sqlite/maintenance.hpp"
 #include "db/sqlite/side_file.hpp"
+#include "db/sqlite/store_clock.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::db::sqlite {
@@ -61,40 +64,6 @@ class DirectoryLock {
   int descriptor_;
 };
 
-class SqliteMaintenance final : public Maintenance {
- public:
-  explicit SqliteMaintenance(const std::string& path)
-      : database_(OpenDatabase(path, Access::kWrite)) {
-    Execute(sql::kBegin.sqlite);
-  }
-
-  void Execute(std::string_view script) override { ExecuteScript(*database_, script); }
-
-  TextRows Run(const Query& query, const std::vector<std::string>& params) override {
-    std::string_view text = query.sqlite;
-    const StatementPtr statement = Prepare(*database_, text);
-    for (std::size_t i = 0; i < params.size(); ++i)
-      sqlite3_bind_text64(statement.get(), static_cast<int>(i + 1), params[i].data(),
-                          params[i].size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-    TextRows rows;
-    int code = 0;
-    while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {
-      auto& cells = rows.emplace_back();
-      for (int column = 0; column < sqlite3_column_count(statement.get()); ++column) {
-        const auto* cell = sqlite3_column_text(statement.get(), column);
-        cells.emplace_back(cell ? reinterpret_cast<const char*>(cell) : "");
-      }
-    }
-    if (code != SQLITE_DONE) ThrowError(*database_, query.name);
-    return rows;
-  }
-
-  void Commit() override { Execute(sql::kCommit.sqlite); }
-
- private:
-  DatabasePtr database_;  // closing it rolls back
-};
-
 class SqliteEngine final : public Engine {
  public:
   SqliteEngine(const fs::path& directory, const base::Clock& clock, telemetry::Registry& metrics)
@@ -112,11 +81,14 @@ class SqliteEngine final : public Engine {
 
   std::unique_ptr<Connection> NewConnection(Access access) override {
     return std::make_unique<SqliteConnection>(
-        path_, access, clock_, metrics_, [this](const StoreClock::Mark& mark) { NoteMark(mark); });
+        SqliteConnectionOptions{
+            .path = path_, .after_commit = [this](const FileClock::Mark& mark) { NoteMark(mark); }},
+        access, clock_, metrics_);
   }
   std::unique_ptr<Maintenance> BeginMaintenance() override {
-    return std::make_unique<SqliteMaintenance>(path_);
+    return std::make_unique<SqliteMaintenance>(OpenDatabase(path_, Access::kWrite), clock_);
   }
+  std::unique_ptr<Feed> NewFeed(FeedEvents) override { return nullptr; }  // nobody else commits
 
   void CheckIdentity() override {
     const auto maintenance = BeginMaintenance();
@@ -131,7 +103,7 @@ class SqliteEngine final : public Engine {
         side && std::find(side->nonces.begin(), side->nonces.end(), stored) != side->nonces.end() &&
         side->mark_ms <= mark_ms;
     if (!is_new && !same) {
-      const auto incarnation = maintenance->Run(sql::kNewIncarnation).at(0).at(0);
+      const auto incarnation = RaiseIncarnation(*maintenance);
       base::LogWarn(
           "store.incarnation",
           "the database file is not the one that was here last (restored from a copy?): new "
@@ -153,7 +125,7 @@ class SqliteEngine final : public Engine {
 
  private:
   /// After a commit, on the writing lane's thread.
-  void NoteMark(const StoreClock::Mark& mark) {
+  void NoteMark(const FileClock::Mark& mark) {
     if (nonce_.empty() || mark.now_ms - noted_ms_ < kSideFileEveryMs) return;
     noted_ms_ = mark.now_ms;
     try {

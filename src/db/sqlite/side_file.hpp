@@ -19,6 +19,8 @@ struct SideFile {
   std::int64_t mark_ms = 0;
 
   static std::optional<SideFile> Read(const std::filesystem::path& path);
+  /// On disk when it returns: a power cut must not make a changed nonce look like an old copy.
+  /// Throws kStoreUnavailable.
   void Write(const std::filesystem::path& path) const;
 };
 

@@ -2,21 +2,19 @@
 
 #include <fstream>
 
-namespace tenure::db::sqlite {
-namespace {
+#include "db_sql/queries.hpp"
 
-/// The kernel makes a new one each time the machine starts.
-std::string ReadBootId() {
+namespace tenure::db::sqlite {
+
+std::string MachineBootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
   return id;
 }
 
-}  // namespace
-
 StoreClock::StoreClock(const base::Clock& clock)
-    : clock_(clock), boot_id_(ReadBootId()), lead_ms_(clock.WallMs() - clock.BootMs()) {}
+    : clock_(clock), boot_id_(MachineBootId()), lead_ms_(clock.WallMs() - clock.BootMs()) {}
 
 void StoreClock::Raise(std::int64_t lead_ms) {
   std::int64_t seen = lead_ms_.load();
@@ -34,6 +32,8 @@ StoreClock::Mark StoreClock::TakeMark() {
   const std::int64_t now_ms = NowMs();
   return {now_ms, now_ms - lead_ms_.load(), boot_id_};
 }
+
+const Query& StoreClock::mark_query() const { return sql::kWriteClockMark; }
 
 void StoreClock::Restore(const Mark& mark) {
   const bool same_boot = !boot_id_.empty() && mark.boot_id == boot_id_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "db/sqlite/file_clock.hpp"
 
 namespace tenure::db::sqlite {
 
@@ -16,19 +17,15 @@ namespace tenure::db::sqlite {
 /// whole state is one number that only rises. The mark goes into the file with each commit: a
 /// process that starts later, even after somebody set the calendar back, goes on from there.
 /// Thread-safe.
-class StoreClock {
+class StoreClock final : public FileClock {
  public:
-  /// What is stored of it: a reading, and when on which boot of the machine it was taken.
-  struct Mark {
-    std::int64_t now_ms = 0;
-    std::int64_t boot_ms = 0;
-    std::string boot_id;
-  };
-
   explicit StoreClock(const base::Clock& clock);
 
-  std::int64_t NowMs();
-  Mark TakeMark();
+  std::int64_t NowMs() override;
+  Mark TakeMark() override;
+  const Query& mark_query() const override;
+  /// The lead may have risen since the last one, and an answer may tell of it.
+  bool marks_every_commit() const override { return true; }
   /// Goes on from a stored mark. On another boot it is unknown how long the machine was off: the
   /// wall clock tells, and the mark is only the floor.
   void Restore(const Mark& mark);

@@ -10,6 +10,13 @@ namespace tenure::db::sqlite {
 /// that sync does SQLite publish the frames to other connections. Until then nobody but the writing
 /// connection reads them, through the same file object, which writes first whatever it has
 /// gathered. A failed write shows at the sync instead of before it: in both cases COMMIT fails.
+///
+/// Only for a file with one writing connection at a time. What is gathered by a transaction that is
+/// then given up (it had spilled its cache into the log, or the disk was full) stays here until the
+/// next read, write or close writes it out. By then another connection may have committed frames in
+/// the same place, and they would be overwritten. The same connection begins its next transaction
+/// there itself: it writes the old bytes first and its own over them. A file that several processes
+/// share therefore uses the system's VFS (Sharing::kShared).
 const char* WalVfsName();
 
 }  // namespace tenure::db::sqlite

@@ -11,7 +11,10 @@ with current as (
 )
 update tenure.store s
    set identity = current.identity,
-       incarnation = s.incarnation + (s.identity <> '')::int
+       incarnation = s.incarnation + (s.identity <> '')::int,
+       -- The clock before the wait is right here: only others who raise it are waited for.
+       incarnation_ms = case s.identity when '' then s.incarnation_ms
+                        else floor(extract(epoch from clock_timestamp()) * 1000)::bigint end
   from current, tenure.store before
  where s.identity <> current.identity
 returning s.incarnation::text, (before.identity <> '')::int::text

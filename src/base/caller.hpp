@@ -1,0 +1,35 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/task.hpp"
+
+namespace tenure::base {
+
+/// What a caller claims: that this fence is of the live grant of this lease.
+struct Fence {
+  std::string tenant{};
+  std::string name{};
+  std::int64_t fence = 0;
+
+  friend auto operator<=>(const Fence&, const Fence&) = default;
+};
+
+/// Who asks for a change: where the answer goes, and under which fences the change may happen. A
+/// change happens only while all of them are of live grants, decided in its own transaction.
+struct Caller {
+  Caller() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most callers are nothing more
+  Caller(Executor* executor) : home(executor) {}
+  Caller(Executor* executor, std::vector<Fence> claimed)
+      : home(executor), fences(std::move(claimed)) {}
+
+  Executor* home = nullptr;  ///< where the callback runs; null: on a lane's own thread
+  std::vector<Fence> fences{};
+};
+
+}  // namespace tenure::base

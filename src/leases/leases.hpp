@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/task.hpp"
+#include "db/once.hpp"
+#include "db/store.hpp"
+#include "leases/change.hpp"
+#include "leases/look.hpp"
+#include "leases/probe.hpp"
+#include "leases/upkeep.hpp"
+#include "leases/waiters.hpp"
+#include "wake/registry.hpp"
+
+namespace tenure::leases {
+
+/// Leases on a store: what the routes, the tasks, the library's providers and the tests call. Every
+/// call returns at once; the callback runs on `home` (null: on a lane's thread) when the store has
+/// decided.
+///
+/// Any number of processes may run this on one store: nothing is remembered here but who waits.
+class Leases {
+ public:
+  template <class Reply>
+  using Callback = base::UniqueFunction<db::Result<Reply>>;
+
+  /// `process` names this process among those of the store ("host:pid:random").
+  Leases(db::Store& store, wake::Registry& wake, std::string process, const base::Clock& clock,
+         telemetry::Registry& metrics);
+
+  /// One try.
+  void Acquire(AcquireCommand command, base::Executor* home, Callback<AcquireOutcome> done);
+  /// Tries until it is granted, the term is found to be over, or `wait_ms` have passed.
+  Waiters::Id AcquireWaiting(AcquireCommand command, std::int64_t wait_ms, base::Executor* home,
+                             Callback<AcquireOutcome> done);
+  /// Whoever waited has gone: leaves the line, and gives back what was granted meanwhile. The
+  /// callback is dropped.
+  void Abandon(Waiters::Id id) { waiters_.Abandon(id); }
+
+  /// Each name at most once in `commands`; the outcomes are in their order.
+  void Renew(std::vector<RenewCommand> commands, base::Executor* home,
+             Callback<std::vector<RenewOutcome>> done);
+  void Release(ReleaseCommand command, base::Executor* home, Callback<ReleaseOutcome> done);
+  void Break(BreakCommand command, base::Executor* home, Callback<ChangeReply> done);
+  /// The same under an idempotency key.
+  void BreakOnce(BreakCommand command, db::OnceKey key, base::Executor* home,
+                 Callback<db::OnceReply> done);
+
+  void Find(FindRequest request, base::Executor* home, Callback<FindReply> done);
+  void List(PageRequest request, base::Executor* home, Callback<PageReply> done);
+
+  /// One bounded batch of background work. The caller repeats while `has_more`.
+  void TidySome(TidyRequest request, Callback<TidyReply> done);
+  void CountActive(Callback<CountReply> done);
+
+  /// Answers everybody who waits with kStopping; nobody waits any more afterwards.
+  void StopWaiting() { waiters_.Stop(); }
+
+  Probe& probe() { return probe_; }
+  const std::string& process() const { return process_; }
+  const base::Clock& clock() const { return clock_; }
+
+ private:
+  template <class Reply>
+  void Change(const LeaseKey& key, Command command, base::Executor* home, Callback<Reply> done);
+
+  db::Store& store_;
+  const std::string process_;
+  const base::Clock& clock_;
+  Probe probe_;
+  ChangeHandler change_;
+  db::OnceHandler<Command, ChangeReply> change_once_;
+  FindHandler find_;
+  ListHandler list_;
+  CountHandler count_;
+  RefreshHandler refresh_;
+  TidyHandler tidy_;
+  Waiters waiters_;
+};
+
+}  // namespace tenure::leases

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "http/router.hpp"
+#include "leases/leases.hpp"
+
+namespace tenure::leases {
+
+/// The HTTP side of leases (spec 20, Server). `leases` must outlive the router.
+void AddRoutes(http::Router& router, Leases& leases);
+
+}  // namespace tenure::leases

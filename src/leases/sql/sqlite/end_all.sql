@@ -1,0 +1,3 @@
+-- On another boot of the machine every holder is dead: ends all grants of a store that the processes of one host share.
+-- ?1 now_ms
+update leases set expires_ms = ?1 where term is not null and expires_ms > ?1

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "leases/leases.hpp"
+#include "leases_sql/queries.hpp"
+#include "store/test_store.hpp"
+
+namespace tenure::leases {
+
+/// The term of a test's n-th acquirer.
+inline base::Uuid Term(int n) {
+  base::Uuid term;
+  term.bytes[0] = 0x70;
+  term.bytes[14] = static_cast<std::uint8_t>(n >> 8);
+  term.bytes[15] = static_cast<std::uint8_t>(n);
+  return term;
+}
+
+/// One process on a test's store, driven by hand: every call runs the lanes until it is answered.
+class TestProcess {
+ public:
+  explicit TestProcess(store::TestStore& test_store, std::string id = "p")
+      : test_store_(test_store),
+        store_(test_store.NewProcess()),
+        wake_(test_store.clock()),
+        leases_(*store_, wake_, std::move(id), test_store.clock(), test_store.metrics()) {}
+
+  struct Ask {
+    std::int64_t ttl_ms = 1'000;
+    std::string holder = "somebody";
+    std::string metadata{};
+    std::string tenant = "default";
+  };
+  AcquireCommand Command(const std::string& name, int term, const Ask& ask) {
+    AcquireCommand command;
+    command.key = {ask.tenant, name};
+    command.term = Term(term);
+    command.ttl_ms = ask.ttl_ms;
+    command.holder = ask.holder;
+    command.metadata = ask.metadata;
+    command.received_boot_ms = test_store_.clock().BootMs();
+    return command;
+  }
+
+  AcquireOutcome Acquire(const std::string& name, int term) { return Acquire(name, term, Ask()); }
+  AcquireOutcome Acquire(const std::string& name, int term, const Ask& ask) {
+    return Await<AcquireOutcome>(
+        [&](auto done) { leases_.Acquire(Command(name, term, ask), nullptr, std::move(done)); });
+  }
+  RenewOutcome Renew(const std::string& name, std::int64_t fence, int term,
+                     std::optional<std::int64_t> ttl_ms = {}) {
+    return RenewAll({{{"default", name}, fence, Term(term), ttl_ms}}).front();
+  }
+  std::vector<RenewOutcome> RenewAll(std::vector<RenewCommand> commands) {
+    return Await<std::vector<RenewOutcome>>(
+        [&](auto done) { leases_.Renew(std::move(commands), nullptr, std::move(done)); });
+  }
+  ReleaseOutcome Release(const std::string& name, int term,
+                         std::optional<std::int64_t> fence = {}) {
+    return Await<ReleaseOutcome>([&](auto done) {
+      leases_.Release({{"default", name}, Term(term), fence}, nullptr, std::move(done));
+    });
+  }
+  BreakOutcome Break(const std::string& name, std::int64_t drain_ms = 0, bool force = false) {
+    const auto reply = Await<ChangeReply>([&](auto done) {
+      leases_.Break({{"default", name}, "because", drain_ms, force}, nullptr, std::move(done));
+    });
+    return std::get<BreakOutcome>(reply.outcome);
+  }
+  std::optional<LeaseView> Find(const std::string& name, const std::string& tenant = "default") {
+    return Await<FindReply>([&](auto done) {
+             leases_.Find({{tenant, name}, 100}, nullptr, std::move(done));
+           })
+        .lease;
+  }
+  PageReply List(ListRequest list, const std::string& tenant = "default") {
+    return Await<PageReply>([&](auto done) {
+      leases_.List({tenant, std::move(list)}, nullptr, std::move(done));
+    });
+  }
+  TidyReply Tidy(const TidyRequest& request) {
+    return Await<TidyReply>([&](auto done) { leases_.TidySome(request, std::move(done)); });
+  }
+  std::int64_t CountActive() {
+    return Await<CountReply>([&](auto done) { leases_.CountActive(std::move(done)); }).active;
+  }
+
+  /// A request that waits; its answer shows up in `outcome`.
+  struct Waiting {
+    std::optional<db::Result<AcquireOutcome>> outcome{};
+    Waiters::Id id = 0;
+  };
+  std::shared_ptr<Waiting> Wait(const std::string& name, int term, std::int64_t wait_ms) {
+    return Wait(name, term, wait_ms, Ask());
+  }
+  std::shared_ptr<Waiting> Wait(const std::string& name, int term, std::int64_t wait_ms,
+                                const Ask& ask) {
+    auto waiting = std::make_shared<Waiting>();
+    waiting->id = leases_.AcquireWaiting(
+        Command(name, term, ask), wait_ms, nullptr,
+        [waiting](db::Result<AcquireOutcome> result) { waiting->outcome = std::move(result); });
+    Drive();
+    return waiting;
+  }
+
+  /// Runs lanes and waiters until nothing moves at this instant.
+  void Drive() {
+    do {
+      store::Drive(*store_);
+    } while (wake_.RunDue() > 0);
+  }
+
+  Leases& leases() { return leases_; }
+  db::Store& store() { return *store_; }
+  wake::Registry& wake() { return wake_; }
+
+ private:
+  template <class Reply, class Submit>
+  Reply Await(Submit submit) {
+    std::optional<db::Result<Reply>> answer;
+    submit([&](db::Result<Reply> result) { answer = std::move(result); });
+    store::Drive(*store_);
+    if (!answer->ok()) throw answer->fault();
+    return std::move(answer->value());
+  }
+
+  store::TestStore& test_store_;
+  std::unique_ptr<db::Store> store_;
+  wake::Registry wake_;
+  Leases leases_;
+};
+
+inline const Grant& Granted(const AcquireOutcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Grant>(outcome)) << "not granted";
+  return std::get<Grant>(outcome);
+}
+inline const HeldByAnother& Held(const AcquireOutcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<HeldByAnother>(outcome)) << "not held by another";
+  return std::get<HeldByAnother>(outcome);
+}
+inline LossReason Ended(const AcquireOutcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<TermEnded>(outcome)) << "the term is not over";
+  return std::get<TermEnded>(outcome).reason;
+}
+inline const Grant& Renewed(const RenewOutcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Grant>(outcome)) << "not renewed";
+  return std::get<Grant>(outcome);
+}
+inline LossReason Lost(const RenewOutcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Loss>(outcome)) << "renewed";
+  return std::get<Loss>(outcome).reason;
+}
+
+}  // namespace tenure::leases

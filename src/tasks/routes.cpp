@@ -1,0 +1,190 @@
+#include "tasks/routes.hpp"
+
+#include <fmt/format.h>
+
+#include "base/json_writer.hpp"
+#include "http/json_fields.hpp"
+#include "leases/json.hpp"
+
+namespace tenure::tasks {
+namespace {
+
+using base::JsonWriter;
+using http::ExchangePtr;
+using http::JsonFields;
+using http::ProblemError;
+using leases::kMaxTtl;
+using leases::kMinTtl;
+
+constexpr std::int64_t kMaxFence = (std::int64_t{1} << 53) - 1;
+constexpr std::int64_t kMinIntervalMs = 100;
+constexpr std::int64_t kMaxIntervalMs = 366LL * 86'400'000;
+/// A task's lease is "task/<name>", which must be a lease's name.
+constexpr std::size_t kMaxNameBytes = leases::kMaxNameBytes - 5;
+constexpr std::size_t kMaxErrorBytes = 4'096;
+
+http::Response Json(int status, std::string body) {
+  http::Response response;
+  response.status = status;
+  response.body = std::move(body);
+  return response;
+}
+
+std::string TenantOf(const ExchangePtr& exchange) {
+  return exchange->request().principal.tenant.value_or("default");
+}
+
+TaskKey KeyOf(const ExchangePtr& exchange) {
+  const std::string& name = exchange->request().path_parameters[0];
+  if (!leases::IsLeaseName(name) || name.size() > kMaxNameBytes)
+    throw ProblemError(http::InvalidRequest(
+        {{"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ : / @ -", kMaxNameBytes)}}));
+  return {TenantOf(exchange), name};
+}
+
+void WriteTime(JsonWriter& json, std::string_view field, std::int64_t ms) {
+  json.Key(field);
+  if (ms > 0)
+    json.Time(ms);
+  else
+    json.Null();
+}
+
+void WriteTask(JsonWriter& json, const TaskView& task, std::int64_t now_ms) {
+  const TaskRow& row = task.row;
+  json.BeginObject()
+      .Field("name", std::string_view(task.name))
+      .Field("interval_ms", row.interval_ms);
+  WriteTime(json, "next_run_at", DueMs(row));
+  WriteTime(json, "last_run_at", row.last_started_ms);
+  WriteTime(json, "last_finished_at", row.last_finished_ms);
+  WriteTime(json, "last_nominal_at", row.last_nominal_ms);
+  json.Field("runs", row.runs).Field("failures", row.failures).Field("skipped", row.skipped);
+  if (!row.last_error.empty()) json.Field("last_error", std::string_view(row.last_error));
+  json.Key("holder");
+  if (task.locked_ms > 0)
+    json.Value(std::string_view(task.holder));
+  else
+    json.Null();
+  json.Field("lock_age_ms", task.locked_ms > 0 ? now_ms - task.locked_ms : 0);
+  json.EndObject();
+}
+
+/// Tenure's own tasks, then the caller's.
+void List(Tasks& tasks, const ExchangePtr& exchange) {
+  http::QueryFields(exchange->request().query).Finish();
+  tasks.List(kOwnTenant, &exchange->executor(), [&tasks, exchange](db::Result<ListReply> own) {
+    if (!own.ok()) return exchange->Reply(own.fault());
+    tasks.List(
+        TenantOf(exchange), &exchange->executor(),
+        [exchange, own = std::move(own.value())](db::Result<ListReply> theirs) {
+          if (!theirs.ok()) return exchange->Reply(theirs.fault());
+          std::string body;
+          JsonWriter json(body);
+          json.BeginObject().Key("items").BeginArray();
+          for (const auto* reply : std::initializer_list<const ListReply*>{&own, &theirs.value()})
+            for (const TaskView& task : reply->tasks) WriteTask(json, task, reply->now_ms);
+          json.EndArray().Key("next_cursor").Null().EndObject();
+          exchange->Reply(Json(200, std::move(body)));
+        });
+  });
+}
+
+void ReplyTriggered(const ExchangePtr& exchange, const TriggerOutcome& outcome) {
+  std::string body;
+  JsonWriter json(body);
+  json.BeginObject().Field("under_way", outcome.under_way);
+  json.Key("nominal_at").Time(outcome.nominal_ms);
+  json.EndObject();
+  exchange->Reply(Json(202, std::move(body)));
+}
+
+/// The caller's task of that name, or Tenure's own.
+void Run(Tasks& tasks, const ExchangePtr& exchange) {
+  const TaskKey key = KeyOf(exchange);
+  JsonFields(exchange->request().body).Finish();
+  tasks.Trigger({key}, &exchange->executor(), [&tasks, exchange, key](auto result) {
+    if (!result.ok()) return exchange->Reply(result.fault());
+    if (result.value().known) return ReplyTriggered(exchange, result.value());
+    tasks.Trigger({{kOwnTenant, key.name}}, &exchange->executor(), [exchange](auto own) {
+      if (!own.ok()) return exchange->Reply(own.fault());
+      if (own.value().known) return ReplyTriggered(exchange, own.value());
+      exchange->Reply(
+          http::NotFound(fmt::format("There is no task {}. GET /api/v1/tasks lists them.",
+                                     exchange->request().path_parameters[0])));
+    });
+  });
+}
+
+void Claim(Tasks& tasks, const ExchangePtr& exchange) {
+  ClaimCommand command;
+  command.received_boot_ms = tasks.clock().BootMs();
+  command.key = KeyOf(exchange);
+  JsonFields fields(exchange->request().body);
+  command.term = fields.Uuid("term");
+  command.holder = fields.Text("holder", leases::kMaxHolderBytes);
+  command.interval_ms = fields.Integer("interval_ms", kMinIntervalMs, kMaxIntervalMs);
+  command.lock_timeout_ms = fields.Integer("lock_timeout_ms", kMinTtl.count(), kMaxTtl.count());
+  fields.Finish();
+  tasks.Claim(std::move(command), &exchange->executor(), [exchange](auto result) {
+    if (!result.ok()) return exchange->Reply(result.fault());
+    std::string body;
+    JsonWriter json(body);
+    json.BeginObject();
+    if (const auto* run = std::get_if<leases::TaskRun>(&result.value())) {
+      json.Field("due", true).Field("nominal_ms", run->nominal_ms);
+      json.Key("nominal_at").Time(run->nominal_ms);
+      json.Field("skipped", run->skipped).Field("reclaimed", run->reclaimed).Key("lock");
+      leases::WriteGrant(json, run->lock);
+    } else {
+      json.Field("due", false)
+          .Field("retry_after_ms",
+                 std::get<leases::TaskNotDue>(result.value()).retry_after.count());
+    }
+    json.EndObject();
+    exchange->Reply(Json(200, std::move(body)));
+  });
+}
+
+void Finish(Tasks& tasks, const ExchangePtr& exchange) {
+  FinishCommand command;
+  command.key = KeyOf(exchange);
+  JsonFields fields(exchange->request().body);
+  command.fence = fields.Integer("fence", 1, kMaxFence);
+  command.term = fields.Uuid("term");
+  command.error = fields.OptionalText("error", kMaxErrorBytes);
+  fields.Finish();
+  tasks.Finish(std::move(command), &exchange->executor(), [exchange](auto result) {
+    if (!result.ok()) return exchange->Reply(result.fault());
+    const leases::FinishOutcome& outcome = result.value();
+    std::string body;
+    JsonWriter json(body);
+    json.BeginObject().Field("accepted", outcome.accepted);
+    if (!outcome.accepted) json.Field("reason", leases::ToText(outcome.reason));
+    WriteTime(json, "next_run_at", outcome.next_ms);
+    json.EndObject();
+    exchange->Reply(Json(200, std::move(body)));
+  });
+}
+
+}  // namespace
+
+void AddRoutes(http::Router& router, Tasks& tasks) {
+  using http::Method;
+  const auto add = [&](Method method, const std::string& path, std::string operation,
+                       std::string scope, void (*handle)(Tasks&, const ExchangePtr&)) {
+    router.Add(
+        {.method = method,
+         .pattern = "/api/v1/tasks" + path,
+         .operation = std::move(operation),
+         .scope = std::move(scope),
+         .handler = [&tasks, handle](const ExchangePtr& exchange) { handle(tasks, exchange); },
+         .encoded_slash = true});
+  };
+  add(Method::kGet, "", "listTasks", "ops:read", List);
+  add(Method::kPost, "/{name}/run", "runTask", "admin", Run);
+  add(Method::kPost, "/{name}/claim", "claimTask", "leases:write", Claim);
+  add(Method::kPost, "/{name}/finish", "finishTask", "leases:write", Finish);
+}
+
+}  // namespace tenure::tasks

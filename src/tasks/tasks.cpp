@@ -1,0 +1,48 @@
+#include "tasks/tasks.hpp"
+
+namespace tenure::tasks {
+
+Tasks::Tasks(db::Store& store, wake::Registry& wake, std::string process, const base::Clock& clock,
+             telemetry::Registry& metrics)
+    : store_(store),
+      clock_(clock),
+      probe_(metrics),
+      change_(std::move(process), clock, wake, probe_) {}
+
+/// By the key of the lease, so that a task and its lock are in one lane.
+template <class Reply>
+void Tasks::Change(const TaskKey& key, Command command, base::Executor* home,
+                   Callback<Reply> done) {
+  const std::size_t hash = leases::LeaseKeyHash()(key.LockKey());
+  store_.WriteLane(hash).Submit(std::make_unique<ChangeHandler::ItemType>(
+      change_, home, hash, std::move(command),
+      [done = std::move(done)](db::Result<ChangeReply> result) mutable {
+        if (result.ok())
+          done(std::get<Reply>(std::move(result.value().outcome)));
+        else
+          done(result.fault());
+      }));
+}
+
+void Tasks::Claim(ClaimCommand command, base::Executor* home, Callback<leases::ClaimOutcome> done) {
+  const TaskKey key = command.key;
+  Change(key, std::move(command), home, std::move(done));
+}
+
+void Tasks::Finish(FinishCommand command, base::Executor* home,
+                   Callback<leases::FinishOutcome> done) {
+  const TaskKey key = command.key;
+  Change(key, std::move(command), home, std::move(done));
+}
+
+void Tasks::Trigger(TriggerCommand command, base::Executor* home, Callback<TriggerOutcome> done) {
+  const TaskKey key = command.key;
+  Change(key, std::move(command), home, std::move(done));
+}
+
+void Tasks::List(std::string tenant, base::Executor* home, Callback<ListReply> done) {
+  store_.ReadLane().Submit(std::make_unique<ListHandler::ItemType>(
+      list_, home, 0, ListRequest{std::move(tenant)}, std::move(done)));
+}
+
+}  // namespace tenure::tasks
