@@ -367,6 +367,21 @@ TEST(Manager, LeasesThatBeganTogetherAreRenewedTogether) {  // P8
   EXPECT_THAT(world.store->rounds(), ElementsAre(50, 50));
 }
 
+TEST(Manager, ACallForPatientLeasesLeavesTimeForAnImpatientOne) {
+  World world;
+  const Lease patient = world.Get("patient", {.ttl = kMaxTtl, .renew_at = 1e-6, .jitter = 0});
+  const Lease impatient = world.Get("impatient", {.ttl = Milliseconds(1'000)});
+  world.store->before = [&](const Call& call) {
+    if (call.op != Op::kRenew || call.names != std::vector<std::string>{"patient"}) return;
+    EXPECT_LE(call.timeout, Milliseconds(125));
+    world.clock.Advance(call.timeout.count());
+    call.Fail();
+  };
+  world.Run(10'000);
+  EXPECT_TRUE(impatient.Held());
+  EXPECT_TRUE(patient.Held());
+}
+
 TEST(Manager, TryRenewNowRestartsTheDeadline) {
   World world;
   Lease lease = world.Get("a", {.ttl = Milliseconds(10'000), .auto_renew = false});

@@ -234,6 +234,20 @@ TEST(Task, ALostReplyOfAClaimIsTheSameRun) {
   EXPECT_THAT(world.errors, ElementsAre(""));
 }
 
+TEST(Task, AClaimWhoseTermEndedUnheardOfIsMadeWithANewOne) {
+  TaskWorld world;
+  int losses = 1;
+  world.store->after = [&](const Call& call) {
+    if (call.op == Op::kClaim && losses-- > 0) call.LoseReply();
+  };
+  ReliableTask task(*world.manager, world.options);
+  task.Offer();
+  world.Run(120'000);  // the claim was carried out, and its lock has expired
+  task.Offer();
+  task.Offer();
+  EXPECT_EQ(world.runs.size(), 1U);
+}
+
 TEST(Task, ALostReplyOfTheFinishStillCounts) {
   World world(kQuiet);
   std::atomic<int> losses = 1;
