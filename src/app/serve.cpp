@@ -21,11 +21,10 @@ std::string InstanceId() {
   return fmt::format("{}:{}:{}", host, getpid(), base::RandomHex(4));
 }
 
-void SetUpLog(const config::LogSettings& log) {
+void SetUpLog(const config::LogSettings& log, const std::string& instance) {
   const bool text = log.format == config::LogStyle::kText ||
                     (log.format == config::LogStyle::kAuto && isatty(STDERR_FILENO) == 1);
-  base::ConfigureLog(log.level, text ? base::LogFormat::kText : base::LogFormat::kJson,
-                     InstanceId());
+  base::ConfigureLog(log.level, text ? base::LogFormat::kText : base::LogFormat::kJson, instance);
 }
 
 /// The signals that this process waits for; blocked here, before any thread exists, so that every
@@ -87,9 +86,10 @@ void Reload(const config::Sources& sources, config::Settings& current) {
 }  // namespace
 
 int RunServe(const config::Settings& settings, const config::Sources& sources) {
-  SetUpLog(settings.log);
+  const std::string instance = InstanceId();
+  SetUpLog(settings.log, instance);
   const sigset_t waited = BlockSignals();
-  Service service(settings);
+  Service service(settings, instance);
   service.Start();
   PrintWelcome(service);
 

@@ -9,7 +9,9 @@
 #include "app/store_setup.hpp"
 #include "base/clock.hpp"
 #include "db/maintenance.hpp"
+#include "leases/routes.hpp"
 #include "sessions/routes.hpp"
+#include "tasks/routes.hpp"
 
 namespace tenure::app {
 namespace {
@@ -27,9 +29,12 @@ OpsParts DescribeStore(db::Store& store, const Background& background,
           db::ReadIdentity(store.engine()).installation};
 }
 
-http::Router AllRoutes(sessions::Sessions& sessions, const OpsParts& ops) {
+http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
+                       const OpsParts& ops) {
   http::Router router;
   sessions::AddRoutes(router, sessions);
+  leases::AddRoutes(router, leases);
+  tasks::AddRoutes(router, tasks);
   AddOpsRoutes(router, ops);
   return router;
 }
@@ -53,15 +58,22 @@ http::ServerOptions ServerOptionsOf(const config::Settings& settings) {
 
 }  // namespace
 
-Service::Service(const config::Settings& settings)
+Service::Service(const config::Settings& settings, const std::string& instance)
     : settings_(settings),
       store_(PreparedEngine(settings_, metrics_), StoreOptionsOf(settings_), base::SystemClock(),
              metrics_),
+      wake_(base::SystemClock()),
+      leases_(store_, wake_, instance, base::SystemClock(), metrics_),
+      tasks_(store_, wake_, instance, base::SystemClock(), metrics_),
       sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
                 metrics_),
       ops_(DescribeStore(store_, background_, metrics_)),
-      router_(AllRoutes(sessions_, ops_)),
+      router_(AllRoutes(sessions_, leases_, tasks_, ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
+  store_.SetGuard(guard_);
+  feed_ = store_.engine().NewFeed(
+      {.on_payload = [this](std::string_view payload) { wake_.Signal(payload); },
+       .on_gap = [this] { wake_.SignalEverybody(); }});
   if (!settings_.workers) return;
   AddSessionJobs(background_, sessions_, settings_.sessions);
   AddAnswerJob(background_, store_, forget_);
@@ -70,13 +82,22 @@ Service::Service(const config::Settings& settings)
 void Service::Start() {
   store_.Open();
   store_.Start();
+  wake_.Start();
+  if (feed_) {
+    feed_->Start();
+    feed_->SetInterested(true);
+  }
   server_.Start();
   background_.Start();
 }
 
 void Service::Stop() {
+  // Those who wait for a lease are answered first: nothing else would end their requests soon.
+  leases_.StopWaiting();
   server_.Stop(settings_.http.stop_grace_ms);
   background_.Stop();
+  if (feed_) feed_->Stop();
+  wake_.Stop();
   store_.Stop();
 }
 

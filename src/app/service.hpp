@@ -10,8 +10,12 @@
 #include "db/store.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
+#include "leases/guard.hpp"
+#include "leases/leases.hpp"
 #include "sessions/sessions.hpp"
+#include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
+#include "wake/registry.hpp"
 
 namespace tenure::app {
 
@@ -22,7 +26,8 @@ namespace tenure::app {
 /// thread.
 class Service {
  public:
-  explicit Service(const config::Settings& settings);
+  /// `instance` names this process ("host:pid:random").
+  Service(const config::Settings& settings, const std::string& instance);
 
   void Start();
   /// Stops accepting, finishes what is under way (bounded), then ends the jobs and the lanes.
@@ -37,9 +42,14 @@ class Service {
   // In order of dependence: what stands below uses what stands above.
   const config::Settings settings_;
   telemetry::Registry metrics_;
+  leases::FenceGuard guard_;
   db::Store store_;
   db::ForgetHandler forget_;
+  wake::Registry wake_;
+  leases::Leases leases_;
+  tasks::Tasks tasks_;
   sessions::Sessions sessions_;
+  std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;
   const http::Router router_;

@@ -74,6 +74,13 @@ struct SessionSettings {
   friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
 
+struct LeaseSettings {
+  std::int64_t retention_ms = 30LL * 86'400'000;
+  std::int64_t history_ms = 7LL * 86'400'000;
+
+  friend bool operator==(const LeaseSettings&, const LeaseSettings&) = default;
+};
+
 enum class LogStyle {
   kAuto,  ///< text on a terminal, JSON elsewhere
   kJson,
@@ -95,6 +102,7 @@ struct Settings {
   LaneSettings lanes;
   HttpSettings http;
   SessionSettings sessions;
+  LeaseSettings leases;
   LogSettings log;
 
   friend bool operator==(const Settings&, const Settings&) = default;

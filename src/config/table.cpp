@@ -182,6 +182,18 @@ const Setting kTable[] = {
              "active in between.",
      .change_when = "Down when the count of expired sessions shall be fresh."},
 
+    {.name = "leases.retention",
+     .kind = Duration{AT(leases.retention_ms), kSecond, 3'650 * kDay},
+     .does = "How long the name of a lease is kept that nobody uses; its fence is remembered in "
+             "any case.",
+     .change_when = "Down when programs make up many names and never come back to them."},
+    {.name = "leases.history",
+     .kind = Duration{AT(leases.history_ms), kHour, 3'650 * kDay},
+     .does = "How long a grant that is over is kept in the history. A term is refused for as long "
+             "as it is known there, so it must outlast every repeated request.",
+     .change_when = "Up to look further back; down when leases change hands thousands of times a "
+                    "second."},
+
     {.name = "log.level",
      .kind = Choice{AT(log.level), kLevelWords},
      .does = "The least level of the events that are logged.",

@@ -6,9 +6,9 @@ namespace tenure::leases {
 namespace {
 
 template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Executor* home, std::size_t key_hash,
+void SubmitTo(db::Lane& lane, Handler& handler, base::Caller caller, std::size_t key_hash,
               Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, home, key_hash,
+  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
                                                            std::move(request), std::move(done)));
 }
 
@@ -24,8 +24,9 @@ Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
       change_once_("leases.change_once", change_, BreakAnswer),
       waiters_({
                    .ask =
-                       [this](AcquireCommand command, Waiters::Callback done) {
-                         Acquire(std::move(command), nullptr, std::move(done));
+                       [this](AcquireCommand command, std::vector<base::Fence> fences,
+                              Waiters::Callback done) {
+                         Acquire(std::move(command), {nullptr, std::move(fences)}, std::move(done));
                        },
                    .leave =
                        [this](ReleaseCommand command) {
@@ -41,10 +42,10 @@ Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
                wake, clock) {}
 
 template <class Reply>
-void Leases::Change(const LeaseKey& key, Command command, base::Executor* home,
+void Leases::Change(const LeaseKey& key, Command command, base::Caller caller,
                     Callback<Reply> done) {
   const std::size_t hash = LeaseKeyHash()(key);
-  SubmitTo(store_.WriteLane(hash), change_, home, hash, std::move(command),
+  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash, std::move(command),
            [done = std::move(done)](db::Result<ChangeReply> result) mutable {
              if (result.ok())
                done(std::get<Reply>(std::move(result.value().outcome)));
@@ -53,46 +54,46 @@ void Leases::Change(const LeaseKey& key, Command command, base::Executor* home,
            });
 }
 
-void Leases::Acquire(AcquireCommand command, base::Executor* home, Callback<AcquireOutcome> done) {
+void Leases::Acquire(AcquireCommand command, base::Caller caller, Callback<AcquireOutcome> done) {
   const LeaseKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+  Change(key, std::move(command), std::move(caller), std::move(done));
 }
 
 Waiters::Id Leases::AcquireWaiting(AcquireCommand command, std::int64_t wait_ms,
-                                   base::Executor* home, Callback<AcquireOutcome> done) {
-  return waiters_.Add(std::move(command), wait_ms, home, std::move(done));
+                                   base::Caller caller, Callback<AcquireOutcome> done) {
+  return waiters_.Add(std::move(command), wait_ms, std::move(caller), std::move(done));
 }
 
-void Leases::Renew(std::vector<RenewCommand> commands, base::Executor* home,
+void Leases::Renew(std::vector<RenewCommand> commands, base::Caller caller,
                    Callback<std::vector<RenewOutcome>> done) {
   const LeaseKey key = commands.front().key;
-  Change(key, std::move(commands), home, std::move(done));
+  Change(key, std::move(commands), std::move(caller), std::move(done));
 }
 
-void Leases::Release(ReleaseCommand command, base::Executor* home, Callback<ReleaseOutcome> done) {
+void Leases::Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done) {
   const LeaseKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+  Change(key, std::move(command), std::move(caller), std::move(done));
 }
 
-void Leases::Break(BreakCommand command, base::Executor* home, Callback<ChangeReply> done) {
+void Leases::Break(BreakCommand command, base::Caller caller, Callback<ChangeReply> done) {
   const std::size_t hash = LeaseKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_, home, hash, Command(std::move(command)),
+  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash, Command(std::move(command)),
            std::move(done));
 }
 
-void Leases::BreakOnce(BreakCommand command, db::OnceKey key, base::Executor* home,
+void Leases::BreakOnce(BreakCommand command, db::OnceKey key, base::Caller caller,
                        Callback<db::OnceReply> done) {
   const std::size_t hash = LeaseKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_once_, home, hash,
+  SubmitTo(store_.WriteLane(hash), change_once_, std::move(caller), hash,
            db::OnceRequest<Command>{std::move(command), std::move(key)}, std::move(done));
 }
 
-void Leases::Find(FindRequest request, base::Executor* home, Callback<FindReply> done) {
-  SubmitTo(store_.ReadLane(), find_, home, 0, std::move(request), std::move(done));
+void Leases::Find(FindRequest request, base::Caller caller, Callback<FindReply> done) {
+  SubmitTo(store_.ReadLane(), find_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
-void Leases::List(PageRequest request, base::Executor* home, Callback<PageReply> done) {
-  SubmitTo(store_.ReadLane(), list_, home, 0, std::move(request), std::move(done));
+void Leases::List(PageRequest request, base::Caller caller, Callback<PageReply> done) {
+  SubmitTo(store_.ReadLane(), list_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
 void Leases::TidySome(TidyRequest request, Callback<TidyReply> done) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "base/task.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
 #include "leases/change.hpp"
@@ -19,8 +19,8 @@
 namespace tenure::leases {
 
 /// Leases on a store: what the routes, the tasks, the library's providers and the tests call. Every
-/// call returns at once; the callback runs on `home` (null: on a lane's thread) when the store has
-/// decided.
+/// call returns at once; the callback runs on the caller's executor (none: on a lane's thread) when
+/// the store has decided.
 ///
 /// Any number of processes may run this on one store: nothing is remembered here but who waits.
 class Leases {
@@ -33,25 +33,25 @@ class Leases {
          telemetry::Registry& metrics);
 
   /// One try.
-  void Acquire(AcquireCommand command, base::Executor* home, Callback<AcquireOutcome> done);
+  void Acquire(AcquireCommand command, base::Caller caller, Callback<AcquireOutcome> done);
   /// Tries until it is granted, the term is found to be over, or `wait_ms` have passed.
-  Waiters::Id AcquireWaiting(AcquireCommand command, std::int64_t wait_ms, base::Executor* home,
+  Waiters::Id AcquireWaiting(AcquireCommand command, std::int64_t wait_ms, base::Caller caller,
                              Callback<AcquireOutcome> done);
   /// Whoever waited has gone: leaves the line, and gives back what was granted meanwhile. The
   /// callback is dropped.
   void Abandon(Waiters::Id id) { waiters_.Abandon(id); }
 
   /// Each name at most once in `commands`; the outcomes are in their order.
-  void Renew(std::vector<RenewCommand> commands, base::Executor* home,
+  void Renew(std::vector<RenewCommand> commands, base::Caller caller,
              Callback<std::vector<RenewOutcome>> done);
-  void Release(ReleaseCommand command, base::Executor* home, Callback<ReleaseOutcome> done);
-  void Break(BreakCommand command, base::Executor* home, Callback<ChangeReply> done);
+  void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
+  void Break(BreakCommand command, base::Caller caller, Callback<ChangeReply> done);
   /// The same under an idempotency key.
-  void BreakOnce(BreakCommand command, db::OnceKey key, base::Executor* home,
+  void BreakOnce(BreakCommand command, db::OnceKey key, base::Caller caller,
                  Callback<db::OnceReply> done);
 
-  void Find(FindRequest request, base::Executor* home, Callback<FindReply> done);
-  void List(PageRequest request, base::Executor* home, Callback<PageReply> done);
+  void Find(FindRequest request, base::Caller caller, Callback<FindReply> done);
+  void List(PageRequest request, base::Caller caller, Callback<PageReply> done);
 
   /// One bounded batch of background work. The caller repeats while `has_more`.
   void TidySome(TidyRequest request, Callback<TidyReply> done);
@@ -66,7 +66,7 @@ class Leases {
 
  private:
   template <class Reply>
-  void Change(const LeaseKey& key, Command command, base::Executor* home, Callback<Reply> done);
+  void Change(const LeaseKey& key, Command command, base::Caller caller, Callback<Reply> done);
 
   db::Store& store_;
   const std::string process_;

@@ -77,10 +77,9 @@ void Acquire(Leases& leases, const ExchangePtr& exchange) {
   const std::int64_t wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWait.count()).value_or(0);
   fields.Finish();
   auto done = Answering<AcquireOutcome>(exchange, ReplyAcquired);
-  if (wait_ms == 0)
-    return leases.Acquire(std::move(command), &exchange->executor(), std::move(done));
+  if (wait_ms == 0) return leases.Acquire(std::move(command), exchange->caller(), std::move(done));
   const auto id =
-      leases.AcquireWaiting(std::move(command), wait_ms, &exchange->executor(), std::move(done));
+      leases.AcquireWaiting(std::move(command), wait_ms, exchange->caller(), std::move(done));
   // Who has gone would be granted a lease that nobody renews.
   exchange->OnClientGone([&leases, id] { leases.Abandon(id); });
 }
@@ -93,7 +92,7 @@ void Renew(Leases& leases, const ExchangePtr& exchange) {
   command.term = fields.Uuid("term");
   command.ttl_ms = fields.OptionalInteger("ttl_ms", kMinTtl.count(), kMaxTtl.count());
   fields.Finish();
-  leases.Renew({std::move(command)}, &exchange->executor(),
+  leases.Renew({std::move(command)}, exchange->caller(),
                Answering<std::vector<RenewOutcome>>(
                    exchange, [](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
                      if (const auto* grant = std::get_if<Grant>(&outcomes.front()))
@@ -129,7 +128,7 @@ void RenewMany(Leases& leases, const ExchangePtr& exchange) {
   }
   if (commands->empty()) return exchange->Reply(Json(200, R"({"leases":[]})"));
   leases.Renew(
-      *commands, &exchange->executor(),
+      *commands, exchange->caller(),
       Answering<std::vector<RenewOutcome>>(
           exchange, [commands](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
             to->Reply(Json(200, RenewalsJson(*commands, outcomes)));
@@ -144,7 +143,7 @@ void Release(Leases& leases, const ExchangePtr& exchange) {
   command.fence = fields.OptionalInteger("fence", 1, kMaxFence);
   fields.Finish();
   leases.Release(
-      std::move(command), &exchange->executor(),
+      std::move(command), exchange->caller(),
       Answering<ReleaseOutcome>(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
         to->Reply(Json(200, ReleaseJson(outcome)));
       }));
@@ -197,15 +196,15 @@ void Break(Leases& leases, const ExchangePtr& exchange) {
                  {"request_id", exchange->request().request_id}});
   if (auto key = http::FindIdempotencyKey(exchange->request(), "breakLease"))
     return leases.BreakOnce(std::move(command), {std::move(key->name), std::move(key->body_hash)},
-                            &exchange->executor(),
+                            exchange->caller(),
                             Answering<db::OnceReply>(exchange, ReplyBrokenOnce));
-  leases.Break(std::move(command), &exchange->executor(),
+  leases.Break(std::move(command), exchange->caller(),
                Answering<ChangeReply>(exchange, ReplyBroken));
 }
 
 void Get(Leases& leases, const ExchangePtr& exchange) {
   http::QueryFields(exchange->request().query).Finish();
-  leases.Find({KeyOf(exchange), kHistoryShown}, &exchange->executor(),
+  leases.Find({KeyOf(exchange), kHistoryShown}, exchange->caller(),
               Answering<FindReply>(exchange, [](const ExchangePtr& to, const FindReply& reply) {
                 if (!reply.lease) return to->Reply(UnknownLease(to));
                 to->Reply(Json(200, ViewJson(*reply.lease)));
@@ -234,7 +233,7 @@ void List(Leases& leases, const ExchangePtr& exchange) {
        {std::pair{"prefix", &request.list.prefix}, std::pair{"cursor", &request.list.after}})
     if (!value->empty() && !IsLeaseName(*value))
       throw ProblemError(http::InvalidRequest({{field, std::string(kNameRule)}}));
-  leases.List(std::move(request), &exchange->executor(),
+  leases.List(std::move(request), exchange->caller(),
               Answering<PageReply>(exchange, [](const ExchangePtr& to, const PageReply& page) {
                 to->Reply(Json(200, PageJson(page)));
               }));

@@ -18,7 +18,7 @@ struct Waiters::Waiter {
   Id id = 0;
   AcquireCommand command;
   std::int64_t deadline_boot_ms = 0;
-  base::Executor* home = nullptr;
+  base::Caller caller;
   Callback done;
   bool asking = false;  // a question is under way
   bool again = false;   // it was signalled meanwhile
@@ -81,14 +81,14 @@ void Waiters::State::Ask(const std::shared_ptr<Waiter>& waiter, Actions& actions
   waiter->command.wait = clock.BootMs() >= waiter->deadline_boot_ms ? AcquireCommand::Wait::kGiveUp
                                                                     : AcquireCommand::Wait::kQueue;
   AcquireCommand command = waiter->command;
-  actions.emplace_back(
-      [self = shared_from_this(), id = waiter->id, command = std::move(command)]() mutable {
-        auto* const state = self.get();
-        state->store.ask(std::move(command),
-                         [self = std::move(self), id](db::Result<AcquireOutcome> result) {
-                           self->OnAnswer(id, std::move(result));
-                         });
-      });
+  actions.emplace_back([self = shared_from_this(), id = waiter->id, command = std::move(command),
+                        fences = waiter->caller.fences]() mutable {
+    auto* const state = self.get();
+    state->store.ask(std::move(command), std::move(fences),
+                     [self = std::move(self), id](db::Result<AcquireOutcome> result) {
+                       self->OnAnswer(id, std::move(result));
+                     });
+  });
 }
 
 void Waiters::State::AskFirst(Line& line, Actions& actions) {
@@ -141,8 +141,8 @@ void Waiters::State::Answer(Waiter& waiter, db::Result<AcquireOutcome> result, A
   Task answer = [done = std::move(waiter.done), result = std::move(result)]() mutable {
     done(std::move(result));
   };
-  if (waiter.home)
-    waiter.home->Post(std::move(answer));
+  if (waiter.caller.home)
+    waiter.caller.home->Post(std::move(answer));
   else
     actions.push_back(std::move(answer));
 }
@@ -273,13 +273,13 @@ Waiters::Waiters(Store store, wake::Registry& wake, const base::Clock& clock)
 
 Waiters::~Waiters() { Stop(); }
 
-Waiters::Id Waiters::Add(AcquireCommand command, std::int64_t wait_ms, base::Executor* home,
+Waiters::Id Waiters::Add(AcquireCommand command, std::int64_t wait_ms, base::Caller caller,
                          Callback done) {
   State& state = *state_;
   auto waiter = std::make_shared<Waiter>();
   waiter->command = std::move(command);
   waiter->deadline_boot_ms = state.clock.BootMs() + wait_ms;
-  waiter->home = home;
+  waiter->caller = std::move(caller);
   waiter->done = std::move(done);
   State::Actions actions;
   {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "base/task.hpp"
 #include "db/operation.hpp"
 #include "leases/lease.hpp"
 #include "leases/upkeep.hpp"
@@ -32,7 +32,8 @@ namespace tenure::leases {
 /// No wake-up is lost: the name is registered before the first question, so a signal that comes
 /// while a question is under way is remembered, and asked for again.
 ///
-/// Threads: any. Callbacks run where the asked operations complete (`home`), or in Stop.
+/// Threads: any. Callbacks run where the asked operations complete (the caller's executor), or in
+/// Stop.
 class Waiters {
  public:
   using Id = std::uint64_t;
@@ -41,7 +42,7 @@ class Waiters {
   /// How the waiters reach the store.
   struct Store {
     /// Completes on a lane's thread, or at once on the caller's.
-    std::function<void(AcquireCommand, Callback)> ask;
+    std::function<void(AcquireCommand, std::vector<base::Fence>, Callback)> ask;
     std::function<void(ReleaseCommand)> leave;
     std::function<void(RefreshRequest, base::UniqueFunction<db::Result<RefreshReply>>)> refresh;
     std::function<void(std::int64_t)> count;  ///< how many wait now
@@ -52,7 +53,7 @@ class Waiters {
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  Id Add(AcquireCommand command, std::int64_t wait_ms, base::Executor* home, Callback done);
+  Id Add(AcquireCommand command, std::int64_t wait_ms, base::Caller caller, Callback done);
   void Abandon(Id id);
   void Stop();
 

@@ -73,10 +73,10 @@ void WriteTask(JsonWriter& json, const TaskView& task, std::int64_t now_ms) {
 /// Tenure's own tasks, then the caller's.
 void List(Tasks& tasks, const ExchangePtr& exchange) {
   http::QueryFields(exchange->request().query).Finish();
-  tasks.List(kOwnTenant, &exchange->executor(), [&tasks, exchange](db::Result<ListReply> own) {
+  tasks.List(kOwnTenant, exchange->caller(), [&tasks, exchange](db::Result<ListReply> own) {
     if (!own.ok()) return exchange->Reply(own.fault());
     tasks.List(
-        TenantOf(exchange), &exchange->executor(),
+        TenantOf(exchange), exchange->caller(),
         [exchange, own = std::move(own.value())](db::Result<ListReply> theirs) {
           if (!theirs.ok()) return exchange->Reply(theirs.fault());
           std::string body;
@@ -103,10 +103,10 @@ void ReplyTriggered(const ExchangePtr& exchange, const TriggerOutcome& outcome) 
 void Run(Tasks& tasks, const ExchangePtr& exchange) {
   const TaskKey key = KeyOf(exchange);
   JsonFields(exchange->request().body).Finish();
-  tasks.Trigger({key}, &exchange->executor(), [&tasks, exchange, key](auto result) {
+  tasks.Trigger({key}, exchange->caller(), [&tasks, exchange, key](auto result) {
     if (!result.ok()) return exchange->Reply(result.fault());
     if (result.value().known) return ReplyTriggered(exchange, result.value());
-    tasks.Trigger({{kOwnTenant, key.name}}, &exchange->executor(), [exchange](auto own) {
+    tasks.Trigger({{kOwnTenant, key.name}}, exchange->caller(), [exchange](auto own) {
       if (!own.ok()) return exchange->Reply(own.fault());
       if (own.value().known) return ReplyTriggered(exchange, own.value());
       exchange->Reply(
@@ -126,7 +126,7 @@ void Claim(Tasks& tasks, const ExchangePtr& exchange) {
   command.interval_ms = fields.Integer("interval_ms", kMinIntervalMs, kMaxIntervalMs);
   command.lock_timeout_ms = fields.Integer("lock_timeout_ms", kMinTtl.count(), kMaxTtl.count());
   fields.Finish();
-  tasks.Claim(std::move(command), &exchange->executor(), [exchange](auto result) {
+  tasks.Claim(std::move(command), exchange->caller(), [exchange](auto result) {
     if (!result.ok()) return exchange->Reply(result.fault());
     std::string body;
     JsonWriter json(body);
@@ -154,7 +154,7 @@ void Finish(Tasks& tasks, const ExchangePtr& exchange) {
   command.term = fields.Uuid("term");
   command.error = fields.OptionalText("error", kMaxErrorBytes);
   fields.Finish();
-  tasks.Finish(std::move(command), &exchange->executor(), [exchange](auto result) {
+  tasks.Finish(std::move(command), exchange->caller(), [exchange](auto result) {
     if (!result.ok()) return exchange->Reply(result.fault());
     const leases::FinishOutcome& outcome = result.value();
     std::string body;

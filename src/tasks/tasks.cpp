@@ -11,11 +11,10 @@ Tasks::Tasks(db::Store& store, wake::Registry& wake, std::string process, const 
 
 /// By the key of the lease, so that a task and its lock are in one lane.
 template <class Reply>
-void Tasks::Change(const TaskKey& key, Command command, base::Executor* home,
-                   Callback<Reply> done) {
+void Tasks::Change(const TaskKey& key, Command command, base::Caller caller, Callback<Reply> done) {
   const std::size_t hash = leases::LeaseKeyHash()(key.LockKey());
   store_.WriteLane(hash).Submit(std::make_unique<ChangeHandler::ItemType>(
-      change_, home, hash, std::move(command),
+      change_, std::move(caller), hash, std::move(command),
       [done = std::move(done)](db::Result<ChangeReply> result) mutable {
         if (result.ok())
           done(std::get<Reply>(std::move(result.value().outcome)));
@@ -24,25 +23,25 @@ void Tasks::Change(const TaskKey& key, Command command, base::Executor* home,
       }));
 }
 
-void Tasks::Claim(ClaimCommand command, base::Executor* home, Callback<leases::ClaimOutcome> done) {
+void Tasks::Claim(ClaimCommand command, base::Caller caller, Callback<leases::ClaimOutcome> done) {
   const TaskKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+  Change(key, std::move(command), std::move(caller), std::move(done));
 }
 
-void Tasks::Finish(FinishCommand command, base::Executor* home,
+void Tasks::Finish(FinishCommand command, base::Caller caller,
                    Callback<leases::FinishOutcome> done) {
   const TaskKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+  Change(key, std::move(command), std::move(caller), std::move(done));
 }
 
-void Tasks::Trigger(TriggerCommand command, base::Executor* home, Callback<TriggerOutcome> done) {
+void Tasks::Trigger(TriggerCommand command, base::Caller caller, Callback<TriggerOutcome> done) {
   const TaskKey key = command.key;
-  Change(key, std::move(command), home, std::move(done));
+  Change(key, std::move(command), std::move(caller), std::move(done));
 }
 
-void Tasks::List(std::string tenant, base::Executor* home, Callback<ListReply> done) {
+void Tasks::List(std::string tenant, base::Caller caller, Callback<ListReply> done) {
   store_.ReadLane().Submit(std::make_unique<ListHandler::ItemType>(
-      list_, home, 0, ListRequest{std::move(tenant)}, std::move(done)));
+      list_, std::move(caller), 0, ListRequest{std::move(tenant)}, std::move(done)));
 }
 
 }  // namespace tenure::tasks

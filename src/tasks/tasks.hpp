@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "base/task.hpp"
 #include "db/store.hpp"
 #include "tasks/batch.hpp"
 #include "tasks/probe.hpp"
@@ -13,7 +13,7 @@ namespace tenure::tasks {
 
 /// Reliable tasks on a store: singletons over an ensemble of processes (spec 20). What the routes,
 /// the library's providers and the tests call. Every call returns at once; the callback runs on
-/// `home` (null: on a lane's thread).
+/// the caller's executor (none: on a lane's thread).
 class Tasks {
  public:
   template <class Reply>
@@ -23,18 +23,18 @@ class Tasks {
         telemetry::Registry& metrics);
 
   /// Offers to run a task.
-  void Claim(ClaimCommand command, base::Executor* home, Callback<leases::ClaimOutcome> done);
-  void Finish(FinishCommand command, base::Executor* home, Callback<leases::FinishOutcome> done);
+  void Claim(ClaimCommand command, base::Caller caller, Callback<leases::ClaimOutcome> done);
+  void Finish(FinishCommand command, base::Caller caller, Callback<leases::FinishOutcome> done);
   /// Has it run now, or once more when it runs already.
-  void Trigger(TriggerCommand command, base::Executor* home, Callback<TriggerOutcome> done);
-  void List(std::string tenant, base::Executor* home, Callback<ListReply> done);
+  void Trigger(TriggerCommand command, base::Caller caller, Callback<TriggerOutcome> done);
+  void List(std::string tenant, base::Caller caller, Callback<ListReply> done);
 
   Probe& probe() { return probe_; }
   const base::Clock& clock() const { return clock_; }
 
  private:
   template <class Reply>
-  void Change(const TaskKey& key, Command command, base::Executor* home, Callback<Reply> done);
+  void Change(const TaskKey& key, Command command, base::Caller caller, Callback<Reply> done);
 
   db::Store& store_;
   const base::Clock& clock_;
