@@ -72,7 +72,7 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
-      {.on_payload = [this](std::string_view payload) { wake_.Signal(payload); },
+      {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
   if (!settings_.workers) return;
   AddSessionJobs(background_, sessions_, settings_.sessions);

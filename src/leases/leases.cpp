@@ -37,6 +37,11 @@ Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
                          SubmitTo(store_.WriteLane(0), refresh_, nullptr, 0, std::move(request),
                                   std::move(done));
                        },
+                   .look =
+                       [this](RefreshRequest request, Callback<RefreshReply> done) {
+                         SubmitTo(store_.ReadLane(), free_, nullptr, 0, std::move(request),
+                                  std::move(done));
+                       },
                    .count = [this](std::int64_t count) { probe_.Waiting(count); },
                },
                wake, clock) {}

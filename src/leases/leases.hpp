@@ -78,6 +78,7 @@ class Leases {
   ListHandler list_;
   CountHandler count_;
   RefreshHandler refresh_;
+  FreeHandler free_;
   TidyHandler tidy_;
   Waiters waiters_;
 };
