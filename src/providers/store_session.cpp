@@ -128,9 +128,8 @@ class StoreSession final : public leases::Session {
       commands.push_back(std::move(command));
     }
     return Ask<std::vector<leases::RenewOutcome>>(
-        About(requests.front().name, requests.front().fence), timeout, [&](auto done) {
-          stack_->leases().Renew(std::move(commands), nullptr, std::move(done));
-        });
+        About(requests.front().name, requests.front().fence), timeout,
+        [&](auto done) { stack_->leases().Renew(std::move(commands), nullptr, std::move(done)); });
   }
 
   leases::ReleaseOutcome Release(const leases::ReleaseRequest& request,
@@ -163,18 +162,22 @@ class StoreSession final : public leases::Session {
 
   std::optional<leases::LeaseView> Get(std::string_view name, Milliseconds timeout) override {
     leases::FindRequest request{KeyOf(tenant_, name), 50};
-    return Ask<leases::FindReply>(About(std::string(name)), timeout, [&](auto done) {
-             stack_->leases().Find(std::move(request), nullptr, std::move(done));
-           })
+    return Ask<leases::FindReply>(About(std::string(name)), timeout,
+                                  [&](auto done) {
+                                    stack_->leases().Find(std::move(request), nullptr,
+                                                          std::move(done));
+                                  })
         .lease;
   }
 
   std::vector<leases::LeaseView> List(const leases::ListRequest& request,
                                       Milliseconds timeout) override {
     Check(request.limit >= 1 && request.limit <= 1'000, "limit", "must be 1 to 1000");
-    return Ask<leases::PageReply>({}, timeout, [&](auto done) {
-             stack_->leases().List({tenant_, request}, nullptr, std::move(done));
-           })
+    return Ask<leases::PageReply>(
+               {}, timeout,
+               [&](auto done) {
+                 stack_->leases().List({tenant_, request}, nullptr, std::move(done));
+               })
         .leases;
   }
 
@@ -201,11 +204,9 @@ class StoreSession final : public leases::Session {
     // Whatever an exception said: it must only be storable.
     if (finish.error)
       command.error = base::IsStorableText(*finish.error) ? *finish.error : "failed";
-    return Ask<leases::FinishOutcome>(About("task/" + finish.name, finish.fence), timeout,
-                                      [&](auto done) {
-                                        stack_->tasks().Finish(std::move(command), nullptr,
-                                                               std::move(done));
-                                      });
+    return Ask<leases::FinishOutcome>(
+        About("task/" + finish.name, finish.fence), timeout,
+        [&](auto done) { stack_->tasks().Finish(std::move(command), nullptr, std::move(done)); });
   }
 
   void Cancel() noexcept override { gate_->Cancel(); }
@@ -223,9 +224,8 @@ class StoreSession final : public leases::Session {
   template <class Reply, class Submit>
   Reply Ask(const LeaseError::About& about, Milliseconds timeout, Submit submit) {
     auto call = std::make_shared<Gate::Call<Reply>>();
-    submit([gate = gate_, call](db::Result<Reply> result) {
-      gate->Answer(*call, std::move(result));
-    });
+    submit(
+        [gate = gate_, call](db::Result<Reply> result) { gate->Answer(*call, std::move(result)); });
     return Taken(gate_->Await(*call, timeout), about);
   }
 
