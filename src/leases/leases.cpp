@@ -101,8 +101,8 @@ void Leases::List(PageRequest request, base::Caller caller, Callback<PageReply> 
   SubmitTo(store_.ReadLane(), list_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
-void Leases::TidySome(TidyRequest request, Callback<TidyReply> done) {
-  SubmitTo(store_.WriteLane(0), tidy_, nullptr, 0, std::move(request), std::move(done));
+void Leases::TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done) {
+  SubmitTo(store_.WriteLane(0), tidy_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
 void Leases::CountActive(Callback<CountReply> done) {
