@@ -62,7 +62,7 @@ def describe(bench):
             "nginx": _version(["nginx", "-v"]),
             "wrk": _version(["wrk", "-v"], r"wrk \S+"),
             "etcd": _version(["etcd", "--version"]),
-            "redis": _version(["redis-server", "--version"], r"v=([\d.]+)"),
+            "redis": _version(["redis-server", "--version"], r"(?<=v=)[\d.]+"),
         },
         "settings": {
             "tenure": list(bench.settings) or "defaults",
