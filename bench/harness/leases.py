@@ -12,6 +12,7 @@ from .servers import Tenure
 
 CONNECTIONS = 64
 LOOPS = ("pairs", "renewals")
+KNOWN_NAMES = 20  # of each connection, for pairs whose names come back
 
 
 def lease_load(bench, mode, timeout=600, **options):
@@ -22,12 +23,12 @@ def lease_load(bench, mode, timeout=600, **options):
     return json.loads(run(argv, timeout=timeout))
 
 
-def loop(bench, mode, peer, server, also=()):
+def loop(bench, mode, peer, server, also=(), **options):
     """A closed loop of `mode`, with what one round costs in processor time."""
     counted = [server.process, *also]
     before, client_before = sum(p.cpu_seconds() for p in counted), children_cpu_seconds()
     result = lease_load(bench, mode, peer=peer, port=server.port, seconds=bench.seconds,
-                        connections=CONNECTIONS)
+                        connections=CONNECTIONS, **options)
     per_round = 1e6 / result[mode]
     result["server_cpu_us"] = (sum(p.cpu_seconds() for p in counted) - before) * per_round
     result["client_cpu_us"] = (children_cpu_seconds() - client_before) * per_round
@@ -35,10 +36,12 @@ def loop(bench, mode, peer, server, also=()):
 
 
 def tenure_loops(bench, store, also=()):
-    """Both loops on a server of their own, after a short warm-up."""
+    """Both loops on a server of their own, after a short warm-up, and pairs whose names come back."""
     with Tenure(bench, bench.new_folder(), store) as tenure:
         lease_load(bench, "pairs", peer="tenure", port=tenure.port, seconds=1, connections=CONNECTIONS)
-        return {mode: loop(bench, mode, "tenure", tenure, also) for mode in LOOPS}
+        loops = {mode: loop(bench, mode, "tenure", tenure, also) for mode in LOOPS}
+        loops["known names"] = loop(bench, "pairs", "tenure", tenure, also, names=KNOWN_NAMES)
+        return loops
 
 
 def etcd_loops(bench):

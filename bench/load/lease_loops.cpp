@@ -79,6 +79,7 @@ class Taking {
 int Pairs(const Options& options) {
   const auto peer = MakeLeasePeer(options.Text("peer"));
   std::vector<Walker> walkers(options.Number("connections"));
+  const std::uint64_t names = options.Number("names", 0);
   Latencies latencies;
   std::uint64_t pairs = 0;
   Client* all = nullptr;
@@ -91,6 +92,7 @@ int Pairs(const Options& options) {
     Walker& self = walkers[connection];
     const std::int64_t id = self.hold.id;
     self.hold = NewHold();
+    if (names > 0) self.hold.name = fmt::format("bench/{}/{}", connection, pairs % names);
     self.hold.id = id;
     self.step = peer->first_step(self.hold);
     self.releasing = false;

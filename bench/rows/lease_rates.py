@@ -20,6 +20,7 @@ def figures_of(row, engine, rounds):
                 figure.notes[f"{work}, latency of Tenure"] = rounds.latency("tenure", mode)
                 figure.notes[f"{work}, latency of etcd"] = rounds.latency("etcd", mode)
                 figure.notes[f"{work}, Redis with fsync always"] = rounds.text("redis", mode)
+    figures[0].notes["acquire + release, names that come back"] = rounds.text("tenure", "known names")
     figures[0].notes["acquire + release, etcd, one lease per client"] = rounds.text(
         "etcd", "session pairs")
     figures[1].notes["etcd gRPC, single calls"] = {

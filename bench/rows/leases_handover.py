@@ -22,7 +22,7 @@ def note(figure, latency):
 
 def hand_over(bench, figure, waiter, releaser):
     result = lease_load(bench, "handover", port=waiter.port, release_port=releaser.port,
-                        count=200 if bench.quick else 1000)
+                        count=200 if bench.quick else 500)
     note(figure, result["latency"])
 
 
