@@ -29,6 +29,9 @@ struct LeaseKeyHash {
 /// Under which key those who wait for a name are woken; also the payload of its notification.
 std::string WakeKey(const LeaseKey& key);
 
+/// Signalled when something may have happened of which nobody told: those who wait look again.
+inline constexpr const char* kRecheckKey = "leases";
+
 /// How long a ticket lives without being refreshed. Its process refreshes every third of it.
 inline constexpr std::int64_t kTicketMs = 3'000;
 

@@ -54,7 +54,7 @@ class Leases {
   void List(PageRequest request, base::Caller caller, Callback<PageReply> done);
 
   /// One bounded batch of background work. The caller repeats while `has_more`.
-  void TidySome(TidyRequest request, Callback<TidyReply> done);
+  void TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done);
   void CountActive(Callback<CountReply> done);
 
   /// Answers everybody who waits with kStopping; nobody waits any more afterwards.
@@ -78,6 +78,7 @@ class Leases {
   ListHandler list_;
   CountHandler count_;
   RefreshHandler refresh_;
+  FreeHandler free_;
   TidyHandler tidy_;
   Waiters waiters_;
 };

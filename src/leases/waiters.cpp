@@ -47,6 +47,7 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   std::unordered_map<Id, std::shared_ptr<Waiter>> by_id;
   Id next_id = 1;
   bool refreshing = false;  // a refresh is due or under way
+  bool rechecking = false;  // a signal to look again is awaited, or a look is under way
   bool stopped = false;
 
   /// What to do once the mutex is let go.
@@ -62,6 +63,8 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   void AwaitTime(const LeaseKey& key, Line& line, std::int64_t until_boot_ms);
   void AwaitDeadline(Waiter& waiter);
   void AwaitRefresh();
+  void AwaitRecheck();
+  RefreshRequest AllTickets() const;
   /// Takes it out of its line. Returns whether it was the first of it.
   bool Remove(const std::shared_ptr<Waiter>& waiter);
   void Answer(Waiter& waiter, db::Result<AcquireOutcome> result, Actions& actions);
@@ -72,7 +75,8 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   void OnTime(const LeaseKey& key);
   void OnDeadline(Id id);
   void OnRefreshDue();
-  void OnRefreshed(const db::Result<RefreshReply>& result);
+  void OnRecheck();
+  void OnFree(const db::Result<RefreshReply>& result);
 };
 
 void Waiters::State::Ask(const std::shared_ptr<Waiter>& waiter, Actions& actions) {
@@ -119,6 +123,12 @@ void Waiters::State::AwaitDeadline(Waiter& waiter) {
 void Waiters::State::AwaitRefresh() {
   refreshing = true;
   wake.Wait("", clock.BootMs() + kRefreshMs, [self = shared_from_this()] { self->OnRefreshDue(); });
+}
+
+void Waiters::State::AwaitRecheck() {
+  rechecking = true;
+  wake.Wait(kRecheckKey, wake::Registry::kNever,
+            [self = shared_from_this()] { self->OnRecheck(); });
 }
 
 bool Waiters::State::Remove(const std::shared_ptr<Waiter>& waiter) {
@@ -227,18 +237,12 @@ void Waiters::State::OnDeadline(Id id) {
   Run(std::move(actions));
 }
 
-void Waiters::State::OnRefreshDue() {
+/// Of everybody who waits; each term of a name once, though its client may have repeated the
+/// request while the first still waits.
+RefreshRequest Waiters::State::AllTickets() const {
   RefreshRequest request;
-  {
-    const std::lock_guard lock(mutex);
-    if (stopped || by_id.empty()) {
-      refreshing = false;
-      return;
-    }
-    for (const auto& [id, waiter] : by_id)
-      request.tickets.push_back({waiter->command.key, waiter->command.term});
-  }
-  // A term stands twice when its client repeated the request while the first still waits.
+  for (const auto& [id, waiter] : by_id)
+    request.tickets.push_back({waiter->command.key, waiter->command.term});
   const auto order = [](const TicketRef& a, const TicketRef& b) {
     return std::tie(a.key, a.term) < std::tie(b.key, b.term);
   };
@@ -248,22 +252,48 @@ void Waiters::State::OnRefreshDue() {
   };
   request.tickets.erase(std::unique(request.tickets.begin(), request.tickets.end(), same),
                         request.tickets.end());
-  store.refresh(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
-    self->OnRefreshed(result);
-  });
+  return request;
 }
 
 /// The store may be away: then the tickets die after a while, and stand again, at the end of the
 /// line, with the next question. Nobody is told: who waits learns it when its time is over.
-void Waiters::State::OnRefreshed(const db::Result<RefreshReply>& result) {
+void Waiters::State::OnRefreshDue() {
+  RefreshRequest request;
+  {
+    const std::lock_guard lock(mutex);
+    refreshing = !stopped && !by_id.empty();
+    if (!refreshing) return;
+    request = AllTickets();
+  }
+  store.refresh(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
+    self->OnFree(result);
+    const std::lock_guard lock(self->mutex);
+    if (!self->stopped) self->AwaitRefresh();
+  });
+}
+
+void Waiters::State::OnRecheck() {
+  RefreshRequest request;
+  {
+    const std::lock_guard lock(mutex);
+    rechecking = !stopped && !by_id.empty();
+    if (!rechecking) return;
+    // Before the look: what is signalled while it is under way is looked at once more.
+    AwaitRecheck();
+    request = AllTickets();
+  }
+  store.look(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
+    self->OnFree(result);
+  });
+}
+
+void Waiters::State::OnFree(const db::Result<RefreshReply>& result) {
   Actions actions;
   {
     const std::lock_guard lock(mutex);
-    if (stopped) return;
-    if (result.ok())
-      for (const LeaseKey& key : result.value().free)
-        if (const auto line = lines.find(key); line != lines.end()) AskFirst(line->second, actions);
-    AwaitRefresh();
+    if (stopped || !result.ok()) return;
+    for (const LeaseKey& key : result.value().free)
+      if (const auto line = lines.find(key); line != lines.end()) AskFirst(line->second, actions);
   }
   Run(std::move(actions));
 }
@@ -296,6 +326,7 @@ Waiters::Id Waiters::Add(AcquireCommand command, std::int64_t wait_ms, base::Cal
       if (line.signal == 0) state.AwaitSignal(waiter->command.key, line);
       state.AwaitDeadline(*waiter);
       if (!state.refreshing) state.AwaitRefresh();
+      if (!state.rechecking) state.AwaitRecheck();
       state.store.count(static_cast<std::int64_t>(state.by_id.size()));
       state.Ask(waiter, actions);
     }

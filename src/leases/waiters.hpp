@@ -26,7 +26,8 @@ namespace tenure::leases {
 ///  - the name is signalled: released, broken or left by somebody, here or elsewhere;
 ///  - the deadline of the grant in its way has come, to the millisecond;
 ///  - once a second the store is asked which of all names are free (which also keeps the tickets
-///    alive): what makes good for a signal that was lost with its sender.
+///    alive): what makes good for a signal that was lost with its sender. The same look, without a
+///    write, follows a signal to kRecheckKey.
 /// Each waits no longer than its own time; its last question also leaves the line.
 ///
 /// No wake-up is lost: the name is registered before the first question, so a signal that comes
@@ -45,6 +46,8 @@ class Waiters {
     std::function<void(AcquireCommand, std::vector<base::Fence>, Callback)> ask;
     std::function<void(ReleaseCommand)> leave;
     std::function<void(RefreshRequest, base::UniqueFunction<db::Result<RefreshReply>>)> refresh;
+    /// Only looks which names are free.
+    std::function<void(RefreshRequest, base::UniqueFunction<db::Result<RefreshReply>>)> look;
     std::function<void(std::int64_t)> count;  ///< how many wait now
   };
 

@@ -45,10 +45,10 @@ class SessionContract : public testing::TestWithParam<EngineKind> {
     return Await<ListReply>([&](auto done) { sessions_.List(request, nullptr, std::move(done)); });
   }
   BackgroundReply Expire() {
-    return Await<BackgroundReply>([&](auto done) { sessions_.ExpireSome(std::move(done)); });
+    return Await<BackgroundReply>([&](auto done) { sessions_.ExpireSome({}, std::move(done)); });
   }
   BackgroundReply Remove() {
-    return Await<BackgroundReply>([&](auto done) { sessions_.RemoveSome(std::move(done)); });
+    return Await<BackgroundReply>([&](auto done) { sessions_.RemoveSome({}, std::move(done)); });
   }
   std::int64_t CountActive() {
     return Await<CountReply>([&](auto done) { sessions_.CountActive(std::move(done)); }).active;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/time_parse.hpp"
 #include "app/cli/usage_error.hpp"
+#include "base/time_parse.hpp"
 #include "config/environment.hpp"
 #include "config/printable.hpp"
 
@@ -51,7 +51,8 @@ Answer ServerFlags::Ask(http::Method method, const std::string& path,
   if (!client_) client_.emplace(Connect(server_));
   http::ClientResponse response = client_->Send(method, path, json_body);
   Answer answer{.status = response.status, .body = std::move(response.body)};
-  if (const auto date = response.FindHeader("Date")) answer.server_now_ms = ParseHttpDateMs(*date);
+  if (const auto date = response.FindHeader("Date"))
+    answer.server_now_ms = base::ParseHttpDateMs(*date);
   if (const auto retry = response.FindHeader("Retry-After")) answer.retry_after = *retry;
   return answer;
 }
