@@ -70,6 +70,8 @@ void LeaseBook::Released(Instant at, const base::Uuid& term, std::optional<std::
 void LeaseBook::Broken(Instant at, const leases::BreakCommand& command,
                        const leases::BreakOutcome& outcome) {
   if (!outcome.broken) return;
+  // An abandoned question was granted and not yet given back: nobody was told of that grant.
+  if (outcome.fence > last_fence_) return;
   if (!IsLive(at)) Wrong("a lease was broken that nobody held");
   if (command.force) {
     forced_.insert(last_fence_);
@@ -120,6 +122,8 @@ void TaskBook::Finished(Instant at, std::int64_t fence, bool failed,
   if (!outcome.accepted || failed) return;
   const auto claimed = nominal_.find(fence);
   if (claimed == nominal_.end()) return complain_("T1: a run was completed that nobody had");
+  if (fence != nominal_.rbegin()->first)
+    complain_("T1: a run was completed by a process from which it had been taken over");
   const std::int64_t nominal_ms = claimed->second;
   if (!completed_.insert(nominal_ms).second)
     complain_("T1: a nominal time was completed a second time");

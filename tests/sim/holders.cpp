@@ -42,7 +42,7 @@ void Run::ActHolding(std::size_t index) {
     agent.state = State::kIdle;
     return;
   }
-  if (agent.renewing && Now() - agent.asked_ms > keeper.call_timeout().count()) {
+  if (agent.renewing && Now() - agent.asked_ms > holder::RenewalTimeout(keeper.ttl()).count()) {
     agent.renewing = false;
     keeper.Failed(Now());
   }

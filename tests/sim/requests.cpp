@@ -67,11 +67,13 @@ void Run::Arrive(const leases::AcquireCommand& asked, std::size_t index, int gen
   command.received_boot_ms = Now();
   const std::size_t name = agents_[index].name;
   const std::uint64_t number = ++arrivals_;
-  auto done = [this, index, generation, sent_ms, name, number,
+  auto done = [this, index, generation, sent_ms, name, number, waits = wait_ms > 0,
                term = command.term](Result<leases::AcquireOutcome> result) {
     if (server_.crashing()) return;
     std::erase_if(line_, [&](const Waiting& waiting) { return waiting.number == number; });
     if (result.ok()) NoteAcquired(names_[name], term, number, result.value());
+    // Its last question left the line, for all who wait under its term.
+    if (waits && result.ok()) LoseThePlace(term);
     ToProcess(agents_[index].process, generation,
               fmt::format("p{} acquire's answer", agents_[index].process),
               [this, index, term, sent_ms, result](std::int64_t received_ms) {
@@ -79,6 +81,7 @@ void Run::Arrive(const leases::AcquireCommand& asked, std::size_t index, int gen
               });
   };
   if (wait_ms == 0) return server_.leases().Acquire(command, nullptr, std::move(done));
+  places_.emplace(command.term, number);
   line_.push_back({name, index, command.term, number, Now() + wait_ms});
   const auto id = server_.leases().AcquireWaiting(command, wait_ms, nullptr, std::move(done));
   for (Waiting& waiting : line_)
@@ -98,6 +101,9 @@ void Run::NoteGrant(Name& name, const base::Uuid& term, const leases::Grant& gra
                     std::uint64_t number) {
   const Instant at = server_.watch().at;
   if (!name.book.Granted(at, term, grant)) return;
+  // A place in the line is a term's: who asks again stands where it stood.
+  if (const auto place = places_.find(term); place != places_.end())
+    number = std::min(number, place->second);
   LoseThePlace(term);
   for (const Agent& agent : agents_) {
     if (&names_[agent.name] != &name || agent.state != State::kHolding) continue;
@@ -113,10 +119,15 @@ void Run::NoteGrant(Name& name, const base::Uuid& term, const leases::Grant& gra
       Violation("the line: somebody was served who came later than one who waits");
 }
 
-/// Whoever still waits under this term stands at the end of the line, if at all.
+/// Whoever still waits under this term goes to the end of the line as it is now, or stands nowhere
+/// until it asks again.
 void Run::LoseThePlace(const base::Uuid& term) {
-  for (Waiting& waiting : line_)
-    if (waiting.term == term) waiting.in_place = false;
+  places_.erase(term);
+  for (Waiting& waiting : line_) {
+    if (waiting.term != term) continue;
+    waiting.in_place = false;
+    places_[term] = ++arrivals_;
+  }
 }
 
 void Run::SendClaim(std::size_t index) {

@@ -8,7 +8,7 @@ namespace tenure::sim {
 namespace {
 
 constexpr std::size_t kProcesses = 3;
-constexpr int kSteps = 110;
+constexpr int kSteps = 75;
 /// Runs begin on a multiple of this by the store's clock, so that a task's grid lies the same way.
 constexpr std::int64_t kGridMs = 100'000;
 constexpr std::int64_t kTaskIntervalMs = 1'000;
@@ -78,7 +78,7 @@ void Run::Step() {
     Pause(Random(kProcesses));
   else if (what < 199)
     SendBreak();
-  else if (Chance(30))
+  else if (Chance(20))
     CrashServer();
   // What arrived may wait for its turn, and shares its transaction with what comes meanwhile.
   if (Chance(75)) DriveServer();
@@ -277,7 +277,7 @@ void Run::Tidy() {
   Pass(30'000);
   leases::TidyRequest request{.history_ms = 10'000, .retention_ms = 10'000};
   for (bool has_more = true; has_more;) {
-    server_.leases().TidySome(request, [&](const auto& result) {
+    server_.leases().TidySome(request, nullptr, [&](const auto& result) {
       has_more = result.ok() && result.value().has_more;
       if (result.ok()) request.after = result.value().after;
     });

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -196,6 +197,7 @@ class Run {
   std::vector<Agent> agents_;
   std::vector<Message> bag_;
   std::vector<Waiting> line_;
+  std::map<base::Uuid, std::uint64_t> places_;  // when each term that waits came
   std::uint64_t arrivals_ = 0;
   std::int64_t gained_micros_ = 0;
   bool slowed_ = false;      // once in a step is enough
