@@ -39,15 +39,15 @@ def wrk_server(server, script, connections, seconds, arguments=(), warm_up=1, al
         wrk(script, server.url, connections, warm_up, arguments)
     counted = [server.process, *also]
     before = sum(process.cpu_seconds() for process in counted)
-    client_before = _children_cpu_seconds()
+    client_before = children_cpu_seconds()
     result = wrk(script, server.url, connections, seconds, arguments)
     per_request = 1e6 / result["requests"]
     result["server_cpu_us"] = (sum(p.cpu_seconds() for p in counted) - before) * per_request
-    result["client_cpu_us"] = (_children_cpu_seconds() - client_before) * per_request
+    result["client_cpu_us"] = (children_cpu_seconds() - client_before) * per_request
     return result
 
 
-def _children_cpu_seconds():
+def children_cpu_seconds():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -83,10 +83,10 @@ def pgbench(postgres, database, script, clients, seconds, variables=None, log_fo
         argv += ["-D", f"{name}={value}"]
     if log_folder:
         argv += ["-l", "--log-prefix", Path(log_folder) / "pgbench"]
-    before, client_before = postgres.process.cpu_seconds(), _children_cpu_seconds()
+    before, client_before = postgres.process.cpu_seconds(), children_cpu_seconds()
     out = run([*argv, database], timeout=seconds + 60)
     server_cpu = postgres.process.cpu_seconds() - before
-    client_cpu = _children_cpu_seconds() - client_before
+    client_cpu = children_cpu_seconds() - client_before
     transactions = int(re.search(r"actually processed: (\d+)", out).group(1))
     failed = int(re.search(r"failed transactions: (\d+)", out).group(1))
     if failed or not transactions:

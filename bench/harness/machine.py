@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+from .peers import ETCD_SETTINGS, REDIS_SETTINGS
 from .process import run
 from .servers import NGINX_SETTINGS, POSTGRES_BIN, POSTGRES_SETTINGS
 
@@ -60,12 +61,16 @@ def describe(bench):
             "postgres": _version([POSTGRES_BIN / "postgres", "--version"]),
             "nginx": _version(["nginx", "-v"]),
             "wrk": _version(["wrk", "-v"], r"wrk \S+"),
+            "etcd": _version(["etcd", "--version"]),
+            "redis": _version(["redis-server", "--version"], r"(?<=v=)[\d.]+"),
         },
         "settings": {
             "tenure": list(bench.settings) or "defaults",
             "sqlite": "WAL, synchronous=FULL",
             "postgres": POSTGRES_SETTINGS,
             "nginx": NGINX_SETTINGS,
+            "etcd": ETCD_SETTINGS,
+            "redis": REDIS_SETTINGS,
             "wrk": "1 thread",
             "pgbench": "-M prepared, TCP, 2 threads",
             "seconds": bench.seconds,

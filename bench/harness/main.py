@@ -70,7 +70,8 @@ def _parse():
     parser.add_argument("--quick", action="store_true", help="once, 3 s each, small data: does it work?")
     parser.add_argument("--big", action="store_true", help="growth up to 10 million rows instead of 1")
     parser.add_argument("--list", action="store_true", help="names the rows and ends")
-    parser.add_argument("--tenure", type=Path, metavar="BINARY", help="measure this one; build nothing")
+    parser.add_argument("--tenure", type=lambda path: Path(path).resolve(), metavar="BINARY",
+                        help="measure this one; build nothing")
     parser.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting for every server")
     return parser.parse_args()
 

@@ -22,7 +22,7 @@ class Process:
         with open(self.log, "wb") as log:
             self._child = subprocess.Popen(
                 [str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                cwd=folder, env={**os.environ, **(env or {})}, **as_user(user))
+                cwd=folder, env={**_environment(), **(env or {})}, **as_user(user))
 
     @property
     def pid(self):
@@ -63,6 +63,11 @@ class Process:
     def cpu_seconds(self):
         """Processor time of the process and its children, living and ended."""
         return sum(_cpu_seconds(pid) for pid in [self.pid, *_children(self.pid)])
+
+
+def _environment():
+    """Ours, without the settings of Tenure: a server that is measured has those that its row gives it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TENURE_")}
 
 
 def _children(pid):

@@ -53,17 +53,25 @@ class Tenure:
     def url(self):
         return f"http://127.0.0.1:{self.port}/sessions"
 
-    def answers(self):
-        """How many PUTs were answered so far, by status; from the server's own metrics."""
+    def _metrics(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()
+        return text
+
+    def answers(self):
+        """How many PUTs were answered so far, by status; from the server's own metrics."""
         found = {}
-        for labels, value in re.findall(r"^http_requests_total\{([^}]*)\} (\d+)$", text, re.M):
+        for labels, value in re.findall(r"^http_requests_total\{([^}]*)\} (\d+)$", self._metrics(), re.M):
             if 'route="putSession"' in labels:
                 found[int(re.search(r'status="(\d+)"', labels).group(1))] = int(value)
         return found
+
+    def metric(self, name):
+        """One that has no labels; 0 when it is not there."""
+        found = re.search(rf"^{name} (\S+)$", self._metrics(), re.M)
+        return float(found.group(1)) if found else 0.0
 
     def __enter__(self):
         return self

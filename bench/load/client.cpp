@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -18,34 +17,6 @@
 
 namespace bench {
 namespace {
-
-struct Parsed {
-  std::size_t size = 0;  // of the whole answer; 0: not all of it is here
-  Answer answer{0, {}};
-};
-
-std::string_view HeaderValue(std::string_view head, std::string_view name) {
-  const std::size_t at = head.find(name);
-  if (at == std::string_view::npos) return {};
-  const std::size_t begin = at + name.size();
-  return head.substr(begin, head.find("\r\n", begin) - begin);
-}
-
-/// Only as much HTTP as Tenure and nginx speak: Content-Length, no chunks.
-Parsed Parse(std::string_view input) {
-  const std::size_t end = input.find("\r\n\r\n");
-  if (end == std::string_view::npos || input.size() < 12) return {};
-  const std::string_view head = input.substr(0, end + 2);
-  const std::string_view length_text = HeaderValue(head, "\r\nContent-Length: ");
-  std::size_t length = 0;
-  std::from_chars(length_text.data(), length_text.data() + length_text.size(), length);
-  if (input.size() < end + 4 + length) return {};
-  Parsed parsed;
-  parsed.size = end + 4 + length;
-  std::from_chars(input.data() + 9, input.data() + 12, parsed.answer.status);
-  parsed.answer.location = HeaderValue(head, "\r\nLocation: ");
-  return parsed;
-}
 
 void AllowManyFiles() {
   rlimit limit{};
@@ -62,8 +33,8 @@ std::int64_t NowNanos() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-Client::Client(std::uint16_t port, std::size_t connections, OnAnswer on_answer)
-    : port_(port), on_answer_(std::move(on_answer)), poller_(epoll_create1(0)) {
+Client::Client(std::uint16_t port, std::size_t connections, OnAnswer on_answer, Parser parser)
+    : port_(port), on_answer_(std::move(on_answer)), parser_(parser), poller_(epoll_create1(0)) {
   AllowManyFiles();
   connections_.resize(connections);
   for (std::size_t i = 0; i < connections; ++i) Connect(i);
@@ -101,7 +72,7 @@ void Client::Break(std::size_t index) {
   if (!connection.waiting) return;
   connection.waiting = false;
   --busy_;
-  on_answer_(index, {0, {}});
+  on_answer_(index, {});
 }
 
 void Client::Send(std::size_t index, std::string_view request) {
@@ -152,7 +123,7 @@ void Client::Read(std::size_t index) {
   connection.input.append(space.data(), static_cast<std::size_t>(got));
   std::string taken = std::move(connection.input);
   connection.input.clear();
-  const Parsed parsed = Parse(taken);
+  const Parsed parsed = parser_(taken, scratch_);
   if (parsed.size == 0) {
     connection.input = std::move(taken);
     return;

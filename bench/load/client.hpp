@@ -6,23 +6,21 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol.hpp"
+
 namespace bench {
 
 std::int64_t NowNanos();
 
-struct Answer {
-  int status;                 ///< 0: the connection broke
-  std::string_view location;  ///< of the header Location; valid during the call
-};
-
-/// Many HTTP/1.1 keep-alive connections to one port of this machine, one request at a time on each,
-/// all on the calling thread. A connection that breaks is made anew.
+/// Many keep-alive connections (HTTP/1.1 unless told) to one port of this machine, one request at a
+/// time on each, all on the calling thread. A connection that breaks is made anew.
 class Client {
  public:
   /// Hears of each answer; may send the next request on that connection.
   using OnAnswer = std::function<void(std::size_t connection, const Answer& answer)>;
 
-  Client(std::uint16_t port, std::size_t connections, OnAnswer on_answer);
+  Client(std::uint16_t port, std::size_t connections, OnAnswer on_answer,
+         Parser parser = ParseHttp);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -52,9 +50,11 @@ class Client {
 
   const std::uint16_t port_;
   const OnAnswer on_answer_;
+  const Parser parser_;
   int poller_;
   std::vector<Connection> connections_;
   std::size_t busy_ = 0;
+  std::string scratch_;
 };
 
 }  // namespace bench

@@ -61,9 +61,14 @@ struct RenewCommand {
 };
 
 struct ReleaseCommand {
+  /// As a fence: no grant has it. Such a release only leaves the line.
+  static constexpr std::int64_t kNoGrant = 0;
+
   LeaseKey key{};
   base::Uuid term{};
   std::optional<std::int64_t> fence{};
+  /// Only while the grant is as it was made: neither renewed nor acquired again by its term.
+  bool unless_renewed = false;
 };
 
 struct BreakCommand {

@@ -37,7 +37,7 @@ class Leases {
   /// Tries until it is granted, the term is found to be over, or `wait_ms` have passed.
   Waiters::Id AcquireWaiting(AcquireCommand command, std::int64_t wait_ms, base::Caller caller,
                              Callback<AcquireOutcome> done);
-  /// Whoever waited has gone: leaves the line, and gives back what was granted meanwhile. The
+  /// Whoever waited has gone: leaves the line, and gives back what its question is granted. The
   /// callback is dropped.
   void Abandon(Waiters::Id id) { waiters_.Abandon(id); }
 

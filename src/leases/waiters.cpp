@@ -69,7 +69,10 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   bool Remove(const std::shared_ptr<Waiter>& waiter);
   void Answer(Waiter& waiter, db::Result<AcquireOutcome> result, Actions& actions);
 
-  void OnAnswer(Id id, db::Result<AcquireOutcome> result);
+  void AskOthersOf(const Line& line, const base::Uuid& term, Actions& actions);
+  /// REQUIRES, for what follows: mutex not held.
+  void OnAnswer(Id id, const AcquireCommand& asked, db::Result<AcquireOutcome> result);
+  void GiveBack(const AcquireCommand& asked, const db::Result<AcquireOutcome>& result) const;
   void OnHeld(const std::shared_ptr<Waiter>& waiter, const HeldByAnother& held, Actions& actions);
   void OnSignal(const LeaseKey& key);
   void OnTime(const LeaseKey& key);
@@ -88,11 +91,17 @@ void Waiters::State::Ask(const std::shared_ptr<Waiter>& waiter, Actions& actions
   actions.emplace_back([self = shared_from_this(), id = waiter->id, command = std::move(command),
                         fences = waiter->caller.fences]() mutable {
     auto* const state = self.get();
-    state->store.ask(std::move(command), std::move(fences),
-                     [self = std::move(self), id](db::Result<AcquireOutcome> result) {
-                       self->OnAnswer(id, std::move(result));
+    state->store.ask(command, std::move(fences),
+                     [self = std::move(self), id, command](db::Result<AcquireOutcome> result) {
+                       self->OnAnswer(id, command, std::move(result));
                      });
   });
+}
+
+/// A term stands twice when its client repeated the request: the grant is for both of them.
+void Waiters::State::AskOthersOf(const Line& line, const base::Uuid& term, Actions& actions) {
+  for (const auto& waiter : line.waiting)
+    if (waiter->command.term == term && !waiter->asking) Ask(waiter, actions);
 }
 
 void Waiters::State::AskFirst(Line& line, Actions& actions) {
@@ -157,13 +166,22 @@ void Waiters::State::Answer(Waiter& waiter, db::Result<AcquireOutcome> result, A
     actions.push_back(std::move(answer));
 }
 
-void Waiters::State::OnAnswer(Id id, db::Result<AcquireOutcome> result) {
+void Waiters::State::GiveBack(const AcquireCommand& asked,
+                              const db::Result<AcquireOutcome>& result) const {
+  const auto* grant = result.ok() ? std::get_if<Grant>(&result.value()) : nullptr;
+  if (grant) store.leave({asked.key, asked.term, grant->fence, true});
+}
+
+void Waiters::State::OnAnswer(Id id, const AcquireCommand& asked,
+                              db::Result<AcquireOutcome> result) {
   Actions actions;
   {
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     const auto found = by_id.find(id);
-    // Abandoned: its release follows the question in the same lane and gives back what was granted.
-    if (found == by_id.end()) return;
+    if (found == by_id.end()) {  // abandoned
+      lock.unlock();
+      return GiveBack(asked, result);
+    }
     const std::shared_ptr<Waiter> waiter = found->second;
     waiter->asking = false;
     const auto* held = result.ok() ? std::get_if<HeldByAnother>(&result.value()) : nullptr;
@@ -177,10 +195,12 @@ void Waiters::State::OnAnswer(Id id, db::Result<AcquireOutcome> result) {
       const auto* grant = result.ok() ? std::get_if<Grant>(&result.value()) : nullptr;
       const bool was_first = Remove(waiter);
       if (const auto line = lines.find(key); line != lines.end()) {
-        if (grant)
+        if (grant) {
+          AskOthersOf(line->second, asked.term, actions);
           AwaitTime(key, line->second, clock.BootMs() + grant->remaining.count());
-        else if (was_first)
+        } else if (was_first) {
           AskFirst(line->second, actions);
+        }
       }
       Answer(*waiter, std::move(result), actions);
     }
@@ -340,6 +360,7 @@ void Waiters::Abandon(Id id) {
   State& state = *state_;
   State::Actions actions;
   ReleaseCommand release;
+  bool stays = false;
   {
     const std::lock_guard lock(state.mutex);
     const auto found = state.by_id.find(id);
@@ -347,11 +368,18 @@ void Waiters::Abandon(Id id) {
     const auto waiter = found->second;
     release.key = waiter->command.key;
     release.term = waiter->command.term;
+    release.fence = ReleaseCommand::kNoGrant;
     const bool was_first = state.Remove(waiter);
     const auto line = state.lines.find(release.key);
-    if (was_first && line != state.lines.end()) state.AskFirst(line->second, actions);
+    if (line != state.lines.end()) {
+      // The place in the line is its term's: another request may stand on it.
+      stays = std::any_of(
+          line->second.waiting.begin(), line->second.waiting.end(),
+          [&](const auto& other) { return other->command.term == waiter->command.term; });
+      if (was_first) state.AskFirst(line->second, actions);
+    }
   }
-  state.store.leave(std::move(release));
+  if (!stays) state.store.leave(std::move(release));
   State::Run(std::move(actions));
 }
 
@@ -365,7 +393,7 @@ void Waiters::Stop() {
     while (!state.by_id.empty()) {
       const auto waiter = state.by_id.begin()->second;
       state.Remove(waiter);
-      left.push_back({waiter->command.key, waiter->command.term, std::nullopt});
+      left.push_back({waiter->command.key, waiter->command.term, ReleaseCommand::kNoGrant});
       state.Answer(*waiter,
                    base::Fault(base::FaultKind::kStopping, "this process is shutting down"),
                    actions);

@@ -30,6 +30,12 @@ namespace tenure::leases {
 ///    write, follows a signal to kRecheckKey.
 /// Each waits no longer than its own time; its last question also leaves the line.
 ///
+/// Whoever goes leaves the line and, if a question of its own was under way and was granted, gives
+/// that back. It never ends a grant that may be somebody's: a client whose connection broke repeats
+/// its request with the same term, here or in another process, and may hold the lease by the time
+/// that the broken connection is noticed. So a grant is given back only if the abandoned question
+/// made it and nobody has asked for it again since; otherwise it is left to its deadline.
+///
 /// No wake-up is lost: the name is registered before the first question, so a signal that comes
 /// while a question is under way is remembered, and asked for again.
 ///
