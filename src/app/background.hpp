@@ -19,9 +19,8 @@ struct JobReport {
   std::string last_error;             ///< empty: the last run went well
 };
 
-/// Jobs that each process runs on its own timer: session expiry and retention, the gauge of active
-/// sessions. Each is safe to run on any number of processes at once, and nothing depends on them
-/// for correctness; they become reliable tasks when those exist.
+/// What each process does for itself on its own timer: the gauges of its metrics. What one process
+/// does for all is a reliable task (server_tasks.hpp).
 ///
 /// One thread, one job at a time; a job runs first one interval after the start. Life: Add, Start,
 /// Stop.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <optional>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -13,7 +12,7 @@ namespace {
 constexpr std::int64_t kCountIntervalMs = 60'000;
 constexpr std::int64_t kRetentionIntervalMs = 3'600'000;
 
-/// Waits for an operation of sessions on the job's own thread. Throws its fault.
+/// Waits for an operation on the job's own thread. Throws its fault.
 template <class Reply, class Submit>
 Reply Await(Submit submit) {
   std::promise<db::Result<Reply>> promise;
@@ -24,11 +23,14 @@ Reply Await(Submit submit) {
   return std::move(result.value());
 }
 
-/// Batch after batch until one is not full. Returns the number of rows.
+/// Batch after batch until one is not full. Returns the number of rows. A run that is told to stop
+/// before that is not complete: it throws.
 template <class Reply, class Submit>
-std::int64_t RunToTheEnd(const std::atomic<bool>& stopping, Submit submit) {
+std::int64_t RunToTheEnd(const leases::TaskContext& context, Submit submit) {
   std::int64_t rows = 0;
-  for (bool more = true; more && !stopping;) {
+  for (bool more = true; more;) {
+    if (context.stop.stop_requested())
+      throw base::Fault(base::FaultKind::kStopping, "was told to stop before it was complete");
     const auto reply = Await<Reply>(submit);
     rows += reply.rows;
     more = reply.has_more;
@@ -36,48 +38,78 @@ std::int64_t RunToTheEnd(const std::atomic<bool>& stopping, Submit submit) {
   return rows;
 }
 
-void Expire(sessions::Sessions& sessions, const std::atomic<bool>& stopping) {
+void Expire(sessions::Sessions& sessions, const leases::TaskContext& context) {
   const std::int64_t begun = base::MeasureMicros();
-  const std::int64_t rows = RunToTheEnd<sessions::BackgroundReply>(
-      stopping, [&](auto done) { sessions.ExpireSome(std::move(done)); });
+  const std::int64_t rows = RunToTheEnd<sessions::BackgroundReply>(context, [&](auto done) {
+    sessions.ExpireSome(ServerTasks::FencedBy(context), std::move(done));
+  });
   sessions.probe().Expired(static_cast<std::size_t>(rows), base::MeasureMicros() - begun);
   if (rows > 0)
     base::LogInfo("sessions.expired", "marked overdue sessions as expired", {{"sessions", rows}});
 }
 
-void Remove(sessions::Sessions& sessions, const std::atomic<bool>& stopping) {
-  const std::int64_t rows = RunToTheEnd<sessions::BackgroundReply>(
-      stopping, [&](auto done) { sessions.RemoveSome(std::move(done)); });
+void Remove(sessions::Sessions& sessions, const leases::TaskContext& context) {
+  const std::int64_t rows = RunToTheEnd<sessions::BackgroundReply>(context, [&](auto done) {
+    sessions.RemoveSome(ServerTasks::FencedBy(context), std::move(done));
+  });
   sessions.probe().Removed(static_cast<std::size_t>(rows));
   if (rows > 0)
     base::LogInfo("sessions.removed", "removed ended sessions after their retention",
                   {{"sessions", rows}});
 }
 
-void Count(sessions::Sessions& sessions) {
-  const auto reply =
-      Await<sessions::CountReply>([&](auto done) { sessions.CountActive(std::move(done)); });
-  sessions.probe().ActiveCounted(reply.active);
+void Tidy(leases::Leases& leases, const config::LeaseSettings& settings,
+          const leases::TaskContext& context) {
+  leases::TidyRequest request{settings.history_ms, settings.retention_ms, {}};
+  const std::int64_t rows = RunToTheEnd<leases::TidyReply>(context, [&](auto done) {
+    leases.TidySome(
+        request, ServerTasks::FencedBy(context),
+        [&request, done = std::move(done)](db::Result<leases::TidyReply> result) mutable {
+          if (result.ok()) request.after = result.value().after;
+          done(std::move(result));
+        });
+  });
+  if (rows > 0)
+    base::LogInfo("leases.tidied", "forgot past grants and unused names", {{"rows", rows}});
 }
 
 }  // namespace
 
-void AddSessionJobs(Background& background, sessions::Sessions& sessions,
-                    const config::SessionSettings& settings) {
-  background.Add("sessions.expiry", settings.expiry_interval_ms,
-                 [&](const auto& stopping) { Expire(sessions, stopping); });
-  background.Add("sessions.retention", std::min(settings.retention_ms, kRetentionIntervalMs),
-                 [&](const auto& stopping) { Remove(sessions, stopping); });
-  background.Add("sessions.count", std::min(settings.expiry_interval_ms, kCountIntervalMs),
-                 [&](const auto&) { Count(sessions); });
+void AddSessionTasks(ServerTasks& tasks, sessions::Sessions& sessions,
+                     const config::SessionSettings& settings) {
+  tasks.Add("sessions.expiry", settings.expiry_interval_ms,
+            [&](const auto& context) { Expire(sessions, context); });
+  tasks.Add("sessions.retention", std::min(settings.retention_ms, kRetentionIntervalMs),
+            [&](const auto& context) { Remove(sessions, context); });
 }
 
-void AddAnswerJob(Background& background, db::Store& store, db::ForgetHandler& forget) {
-  background.Add("answers.retention", kRetentionIntervalMs, [&](const auto& stopping) {
-    RunToTheEnd<db::ForgetReply>(stopping, [&](auto done) {
+void AddAnswerTask(ServerTasks& tasks, db::Store& store, db::ForgetHandler& forget) {
+  tasks.Add("answers.retention", kRetentionIntervalMs, [&](const auto& context) {
+    RunToTheEnd<db::ForgetReply>(context, [&](auto done) {
       store.WriteLane(0).Submit(std::make_unique<db::ForgetHandler::ItemType>(
-          forget, nullptr, 0, db::ForgetRequest{}, std::move(done)));
+          forget, ServerTasks::FencedBy(context), 0, db::ForgetRequest{}, std::move(done)));
     });
+  });
+}
+
+void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
+                  const config::LeaseSettings& settings) {
+  tasks.Add("leases.retention", std::min(settings.history_ms, kRetentionIntervalMs),
+            [&](const auto& context) { Tidy(leases, settings, context); });
+}
+
+void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
+               tasks::Tasks& tasks, std::int64_t interval_ms) {
+  background.Add("gauges", std::min(interval_ms, kCountIntervalMs), [&](const auto&) {
+    sessions.probe().ActiveCounted(Await<sessions::CountReply>([&](auto done) {
+                                     sessions.CountActive(std::move(done));
+                                   }).active);
+    leases.probe().ActiveCounted(
+        Await<leases::CountReply>([&](auto done) { leases.CountActive(std::move(done)); }).active);
+    const auto listed = Await<tasks::ListReply>(
+        [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
+    for (const tasks::TaskView& task : listed.tasks)
+      tasks.probe().LockAge(task.name, task.locked_ms > 0 ? listed.now_ms - task.locked_ms : 0);
   });
 }
 

@@ -1,18 +1,29 @@
 #pragma once
 
 #include "app/background.hpp"
+#include "app/server_tasks.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
+#include "leases/leases.hpp"
 #include "sessions/sessions.hpp"
+#include "tasks/tasks.hpp"
 
 namespace tenure::app {
 
-/// Expiry, retention and the gauge of sessions, on this process's timer.
-void AddSessionJobs(Background& background, sessions::Sessions& sessions,
-                    const config::SessionSettings& settings);
+/// Expiry and retention of sessions.
+void AddSessionTasks(ServerTasks& tasks, sessions::Sessions& sessions,
+                     const config::SessionSettings& settings);
 
 /// Forgets answers that were kept for idempotency keys.
-void AddAnswerJob(Background& background, db::Store& store, db::ForgetHandler& forget);
+void AddAnswerTask(ServerTasks& tasks, db::Store& store, db::ForgetHandler& forget);
+
+/// Forgets past grants, dead tickets and unused names.
+void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
+                  const config::LeaseSettings& settings);
+
+/// What each process counts for its own gauges.
+void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
+               tasks::Tasks& tasks, std::int64_t interval_ms);
 
 }  // namespace tenure::app

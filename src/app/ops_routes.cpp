@@ -38,10 +38,19 @@ void Ready(const OpsParts& parts, const ExchangePtr& exchange) {
   exchange->Reply(Respond(up ? 200 : 503, std::move(body)));
 }
 
-std::string HealthJson(const OpsParts& parts) {
+void WriteTime(base::JsonWriter& json, std::string_view field, std::int64_t ms) {
+  json.Key(field);
+  if (ms > 0)
+    json.Time(ms);
+  else
+    json.Null();
+}
+
+/// `listed` is null when the store cannot tell.
+std::string HealthJson(const OpsParts& parts, const tasks::ListReply* listed) {
   std::string body;
   base::JsonWriter json(body);
-  const bool up = parts.store.IsUp();
+  const bool up = listed && parts.store.IsUp();
   json.BeginObject().Field("status", up ? "ok" : "unavailable").Field("version", TENURE_VERSION);
   json.Key("store").BeginObject();
   json.Field("status", up ? "ok" : "unavailable")
@@ -55,12 +64,18 @@ std::string HealthJson(const OpsParts& parts) {
   for (const JobReport& report : parts.background.Reports()) {
     json.BeginObject().Field("name", std::string_view(report.name));
     json.Field("status", report.last_error.empty() ? "ok" : "failed").Field("runs", report.runs);
-    json.Key("last_run_at");
-    if (report.last_run_wall_ms > 0)
-      json.Time(report.last_run_wall_ms);
-    else
-      json.Null();
+    WriteTime(json, "last_run_at", report.last_run_wall_ms);
     json.EndObject();
+  }
+  json.EndArray().Key("tasks").BeginArray();
+  if (listed) {
+    for (const tasks::TaskView& task : listed->tasks) {
+      json.BeginObject().Field("name", std::string_view(task.name));
+      json.Field("status", task.row.failures == 0 ? "ok" : "failed").Field("runs", task.row.runs);
+      WriteTime(json, "last_run_at", task.row.last_started_ms);
+      WriteTime(json, "next_run_at", tasks::DueMs(task.row));
+      json.EndObject();
+    }
   }
   json.EndArray().EndObject();
   return body;
@@ -78,7 +93,13 @@ void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
   get("/readyz", "getReadiness", "",
       [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
   get("/health", "getHealth", "ops:read", [&parts](const ExchangePtr& exchange) {
-    exchange->Reply(Respond(parts.store.IsUp() ? 200 : 503, HealthJson(parts)));
+    parts.tasks.List(
+        tasks::kOwnTenant, &exchange->executor(),
+        [&parts, exchange](const db::Result<tasks::ListReply>& listed) {
+          const bool up = listed.ok() && parts.store.IsUp();
+          exchange->Reply(
+              Respond(up ? 200 : 503, HealthJson(parts, listed.ok() ? &listed.value() : nullptr)));
+        });
   });
   get("/metrics", "getMetrics", "ops:read", [&parts](const ExchangePtr& exchange) {
     exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));

@@ -3,6 +3,7 @@
 #include "app/background.hpp"
 #include "db/store.hpp"
 #include "http/router.hpp"
+#include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::app {
@@ -10,6 +11,7 @@ namespace tenure::app {
 struct OpsParts {
   db::Store& store;
   const Background& background;
+  tasks::Tasks& tasks;
   const telemetry::Registry& metrics;
   std::string store_place;   ///< for people
   std::string installation;  ///< of the store

@@ -23,9 +23,13 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
   return engine;
 }
 
-OpsParts DescribeStore(db::Store& store, const Background& background,
+OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Tasks& tasks,
                        const telemetry::Registry& metrics) {
-  return {store, background, metrics, store.engine().place(),
+  return {store,
+          background,
+          tasks,
+          metrics,
+          store.engine().place(),
           db::ReadIdentity(store.engine()).installation};
 }
 
@@ -65,18 +69,21 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       wake_(base::SystemClock()),
       leases_(store_, wake_, instance, base::SystemClock(), metrics_),
       tasks_(store_, wake_, instance, base::SystemClock(), metrics_),
+      server_tasks_(leases_, tasks_, wake_, instance),
       sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
                 metrics_),
-      ops_(DescribeStore(store_, background_, metrics_)),
+      ops_(DescribeStore(store_, background_, tasks_, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_, ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
-      {.on_payload = [this](std::string_view payload) { wake_.Signal(payload); },
+      {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
+  AddGauges(background_, sessions_, leases_, tasks_, settings_.sessions.expiry_interval_ms);
   if (!settings_.workers) return;
-  AddSessionJobs(background_, sessions_, settings_.sessions);
-  AddAnswerJob(background_, store_, forget_);
+  AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
+  AddAnswerTask(server_tasks_, store_, forget_);
+  AddLeaseTask(server_tasks_, leases_, settings_.leases);
 }
 
 void Service::Start() {
@@ -89,6 +96,7 @@ void Service::Start() {
   }
   server_.Start();
   background_.Start();
+  server_tasks_.Start();
 }
 
 void Service::Stop() {
@@ -98,6 +106,7 @@ void Service::Stop() {
   background_.Stop();
   if (feed_) feed_->Stop();
   wake_.Stop();
+  server_tasks_.Stop();
   store_.Stop();
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/background.hpp"
 #include "app/ops_routes.hpp"
+#include "app/server_tasks.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
@@ -48,6 +49,7 @@ class Service {
   wake::Registry wake_;
   leases::Leases leases_;
   tasks::Tasks tasks_;
+  ServerTasks server_tasks_;
   sessions::Sessions sessions_;
   std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;

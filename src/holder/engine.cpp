@@ -145,8 +145,8 @@ HoldPtr Engine::Keep(const leases::Grant& grant, Exchange exchange,
 bool Engine::RenewNow(const HoldPtr& hold) {
   roster_.ExpireIfOverdue(hold);
   if (!hold->Held()) return false;
-  const Milliseconds timeout =
-      std::min(roster_.With([&] { return hold->keeper.call_timeout(); }), options_.call_timeout);
+  const Milliseconds timeout = std::min(
+      RenewalTimeout(roster_.With([&] { return hold->keeper.ttl(); })), options_.call_timeout);
   const leases::RenewRequest request{.name = hold->name, .fence = hold->fence, .term = hold->term};
   Exchange exchange;
   try {

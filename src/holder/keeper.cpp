@@ -49,6 +49,10 @@ Milliseconds MarginOf(Milliseconds ttl, double safety_threshold) {
   return Milliseconds(std::max(margin_ms, kLeastMarginMs));
 }
 
+Milliseconds RenewalTimeout(Milliseconds ttl) {
+  return std::max(ttl / 8, Milliseconds(kLeastCallMs));
+}
+
 void CheckOptions(const LeaseOptions& options) {
   Demand(options.ttl >= leases::kMinTtl && options.ttl <= leases::kMaxTtl,
          "ttl must be between 100 ms and 24 h");
@@ -204,9 +208,5 @@ std::int64_t Keeper::valid_until_ms() const {
 std::int64_t Keeper::next_renewal_ms() const { return under_way_ ? kNever : next_ms_; }
 
 std::int64_t Keeper::may_renew_from_ms() const { return under_way_ ? kNever : from_ms_; }
-
-Milliseconds Keeper::call_timeout() const {
-  return Milliseconds(std::max(ttl_ms_ / 8, kLeastCallMs));
-}
 
 }  // namespace tenure::holder

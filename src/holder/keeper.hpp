@@ -80,8 +80,6 @@ class Keeper {
   std::int64_t next_renewal_ms() const;
   /// From when on a try does no harm if another lease's goes out anyway.
   std::int64_t may_renew_from_ms() const;
-  /// How long a try may take: an eighth of the ttl, at least 50 ms.
-  Milliseconds call_timeout() const;
   Milliseconds ttl() const { return Milliseconds(ttl_ms_); }
   Milliseconds margin() const { return Milliseconds(margin_ms_); }
   /// When the last request that succeeded was sent (and had waited inside of the provider).
@@ -127,6 +125,9 @@ class Keeper {
 
 /// max(ttl x (1 - threshold), 5 ms), rounded up.
 Milliseconds MarginOf(Milliseconds ttl, double safety_threshold);
+
+/// How long a try to renew a lease of this ttl may take: an eighth of it, at least 50 ms.
+Milliseconds RenewalTimeout(Milliseconds ttl);
 
 /// Throws std::invalid_argument that names the number that cannot work.
 void CheckOptions(const leases::LeaseOptions& options);

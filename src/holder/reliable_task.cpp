@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -50,6 +51,8 @@ class ReliableTask::Impl {
  public:
   Impl(Manager& manager, ReliableTaskOptions options, bool with_thread)
       : manager_(manager), clock_(manager.clock()), options_(std::move(options)) {
+    if (!IsLeaseName(LockName()))
+      throw std::invalid_argument("a task's name has the characters of a lease's, up to 195");
     if (options_.holder.empty()) options_.holder = NewHolder();
     holder::CheckOptions(LockOptions());
     if (with_thread) thread_ = std::thread([this] { Loop(); });
@@ -78,20 +81,24 @@ class ReliableTask::Impl {
                                     .lock_timeout = options_.lock_timeout,
                                     .term = term_,
                                     .holder = options_.holder});
-    } catch (const LeaseError& e) {
+    } catch (const std::exception& e) {
       // The term stays: if the claim was carried out, the next one is the same.
       base::LogWarn("tasks.claim_failed", "A task could not be claimed.",
                     {{"task", options_.name}, {"error", e.what()}});
       return clock_.NowMs() + kFailurePauseMs;
     }
+    // Either way the term has done its duty: a claim of ours that was carried out would have been
+    // answered with its run, and one that is over is never granted again.
+    term_.clear();
     if (const auto* later = std::get_if<TaskNotDue>(&outcome))
       return clock_.NowMs() + std::clamp(later->retry_after, kLeastPause, kLongestPause).count();
-    term_.clear();
     Run(std::get<TaskRun>(outcome), sent_ms);
     return clock_.NowMs();  // the store knows when the next one is due
   }
 
  private:
+  std::string LockName() const { return "task/" + options_.name; }
+
   LeaseOptions LockOptions() const {
     return {.ttl = options_.lock_timeout, .renew_at = 0.25, .holder = options_.holder};
   }
@@ -167,6 +174,8 @@ class ReliableTask::Impl {
         if (!lock.Held()) return fmt::format("the end could not be reported: {}", e.what());
         // Neither at a lost lock nor at a shutdown: only the end of the validity ends the tries.
         holder::SleepUntil(clock_, clock_.NowMs() + pause_ms, lock.token());
+      } catch (const std::exception& e) {
+        return fmt::format("the end could not be reported: {}", e.what());
       }
     }
   }

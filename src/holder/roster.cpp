@@ -75,9 +75,9 @@ Round Roster::TakeRound() {
   for (const HoldPtr& hold : round.holds) {
     Reschedule(*hold);
     round.requests.push_back({.name = hold->name, .fence = hold->fence, .term = hold->term});
-    const Milliseconds timeout = hold->keeper.call_timeout();
-    round.timeout = round.requests.size() == 1 ? timeout : std::min(round.timeout, timeout);
   }
+  // A call for patient leases must not keep the thread from an impatient one.
+  if (!ttls_.empty()) round.timeout = RenewalTimeout(ttls_.begin()->first);
   return round;
 }
 
@@ -218,6 +218,7 @@ void Roster::QueueLoss(const HoldPtr& hold, std::string detail, std::int64_t now
                    .since_last_success = Milliseconds(now_ms - hold->keeper.last_success_ms())};
   Remove(*hold);
   ++stats_.lost;
+  if (stopping_) return;  // its token was requested when the manager went
   losses_.push_back(hold);
   Nudge();
 }

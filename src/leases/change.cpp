@@ -75,7 +75,7 @@ void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
 
 void ChangeHandler::DoneItems(Items items) {
   for (const auto* item : items) {
-    for (const std::string& key : item->reply->own_turns) wake_.Signal(key);
+    for (const std::string& key : item->reply->own_turns) wake_.SignalAll(key);
     probe_.Lost(LossReason::kExpired, item->reply->expired);
     probe_.Lost(LossReason::kBroken, item->reply->broken);
     Count(item->request, item->reply->outcome);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "db/maintenance.hpp"
+#include "leases/guard.hpp"
 #include "leases/test_process.hpp"
 
 namespace tenure::leases {
@@ -19,8 +20,8 @@ class LeasesContract : public testing::TestWithParam<EngineKind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, LeasesContract,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
-                                         EngineKind::kPooledPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
 TEST_P(LeasesContract, AFreeNameIsGrantedWithItsDeadline) {
@@ -331,6 +332,41 @@ TEST_P(LeasesContract, ListIsByPrefixHolderAndStateInPages) {
   EXPECT_EQ(a_.CountActive(), 4);
 }
 
+TEST_P(LeasesContract, AFenceIsLiveUntilItsGrantEnds) {
+  FenceGuard guard;
+  const auto is_live = [&](std::int64_t fence) {
+    auto connection = a_.store().engine().NewConnection(db::Access::kWrite);
+    connection->Open();
+    db::Transaction tx(*connection, db::Access::kWrite);
+    const base::Fence wanted{"default", "job", fence};
+    return bool(guard.Check(tx, {&wanted, 1}).front());
+  };
+  const auto first = Granted(a_.Acquire("job", 1));
+  EXPECT_TRUE(is_live(first.fence));
+  EXPECT_FALSE(is_live(first.fence + 1));
+  clock().Advance(1'000);
+  EXPECT_FALSE(is_live(first.fence)) << "expired, though nobody has taken it over";
+  const auto second = Granted(a_.Acquire("job", 2));
+  EXPECT_FALSE(is_live(first.fence));
+  EXPECT_TRUE(is_live(second.fence));
+  a_.Release("job", 2);
+  EXPECT_FALSE(is_live(second.fence));
+}
+
+TEST_P(LeasesContract, OnAnotherBootOfTheMachineEveryHolderIsDead) {
+  if (!store_.is_sqlite()) GTEST_SKIP() << "its holders may be on other machines";
+  const auto grant = Granted(a_.Acquire("job", 1, {.ttl_ms = 60'000}));
+  {
+    auto connection = a_.store().engine().NewConnection(db::Access::kWrite);
+    connection->Open();
+    db::Transaction tx(*connection, db::Access::kWrite);
+    tx.Run(sql::kEndAll, std::string_view(std::to_string(grant.now_ms)));
+    tx.Commit();
+  }
+  EXPECT_EQ(Granted(a_.Acquire("job", 2)).fence, grant.fence + 1);
+  EXPECT_EQ(Lost(a_.Renew("job", grant.fence, 1)), LossReason::kTakenOver);
+}
+
 TEST_P(LeasesContract, WaitedIsTheTimeBeforeTheTransactionBegan) {
   auto command = a_.Command("job", 1, {});
   std::optional<AcquireOutcome> outcome;
@@ -340,6 +376,9 @@ TEST_P(LeasesContract, WaitedIsTheTimeBeforeTheTransactionBegan) {
   EXPECT_EQ(Granted(*outcome).waited, Milliseconds(70));
   EXPECT_EQ(Granted(*outcome).remaining, Milliseconds(1'000));
 }
+
+[[maybe_unused]] const auto* const every_query_runs =
+    testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
 
 }  // namespace
 }  // namespace tenure::leases

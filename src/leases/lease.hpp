@@ -29,6 +29,9 @@ struct LeaseKeyHash {
 /// Under which key those who wait for a name are woken; also the payload of its notification.
 std::string WakeKey(const LeaseKey& key);
 
+/// Signalled when something may have happened of which nobody told: those who wait look again.
+inline constexpr const char* kRecheckKey = "leases";
+
 /// How long a ticket lives without being refreshed. Its process refreshes every third of it.
 inline constexpr std::int64_t kTicketMs = 3'000;
 
@@ -58,9 +61,14 @@ struct RenewCommand {
 };
 
 struct ReleaseCommand {
+  /// As a fence: no grant has it. Such a release only leaves the line.
+  static constexpr std::int64_t kNoGrant = 0;
+
   LeaseKey key{};
   base::Uuid term{};
   std::optional<std::int64_t> fence{};
+  /// Only while the grant is as it was made: neither renewed nor acquired again by its term.
+  bool unless_renewed = false;
 };
 
 struct BreakCommand {

@@ -37,6 +37,11 @@ Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
                          SubmitTo(store_.WriteLane(0), refresh_, nullptr, 0, std::move(request),
                                   std::move(done));
                        },
+                   .look =
+                       [this](RefreshRequest request, Callback<RefreshReply> done) {
+                         SubmitTo(store_.ReadLane(), free_, nullptr, 0, std::move(request),
+                                  std::move(done));
+                       },
                    .count = [this](std::int64_t count) { probe_.Waiting(count); },
                },
                wake, clock) {}
@@ -96,8 +101,8 @@ void Leases::List(PageRequest request, base::Caller caller, Callback<PageReply> 
   SubmitTo(store_.ReadLane(), list_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
-void Leases::TidySome(TidyRequest request, Callback<TidyReply> done) {
-  SubmitTo(store_.WriteLane(0), tidy_, nullptr, 0, std::move(request), std::move(done));
+void Leases::TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done) {
+  SubmitTo(store_.WriteLane(0), tidy_, std::move(caller), 0, std::move(request), std::move(done));
 }
 
 void Leases::CountActive(Callback<CountReply> done) {

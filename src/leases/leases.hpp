@@ -37,7 +37,7 @@ class Leases {
   /// Tries until it is granted, the term is found to be over, or `wait_ms` have passed.
   Waiters::Id AcquireWaiting(AcquireCommand command, std::int64_t wait_ms, base::Caller caller,
                              Callback<AcquireOutcome> done);
-  /// Whoever waited has gone: leaves the line, and gives back what was granted meanwhile. The
+  /// Whoever waited has gone: leaves the line, and gives back what its question is granted. The
   /// callback is dropped.
   void Abandon(Waiters::Id id) { waiters_.Abandon(id); }
 
@@ -54,7 +54,7 @@ class Leases {
   void List(PageRequest request, base::Caller caller, Callback<PageReply> done);
 
   /// One bounded batch of background work. The caller repeats while `has_more`.
-  void TidySome(TidyRequest request, Callback<TidyReply> done);
+  void TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done);
   void CountActive(Callback<CountReply> done);
 
   /// Answers everybody who waits with kStopping; nobody waits any more afterwards.
@@ -78,6 +78,7 @@ class Leases {
   ListHandler list_;
   CountHandler count_;
   RefreshHandler refresh_;
+  FreeHandler free_;
   TidyHandler tidy_;
   Waiters waiters_;
 };

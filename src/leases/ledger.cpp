@@ -62,7 +62,7 @@ AcquireOutcome Ledger::Acquire(const AcquireCommand& command) {
     if (row.break_reason) return TermEnded{LossReason::kBroken};
     if (!IsLive()) return TermEnded{LossReason::kExpired};
     row.ttl_ms = command.ttl_ms;
-    row.renewed_ms = now_ms_;
+    row.renewed_ms = RenewalMs();
     row.expires_ms = now_ms_ + command.ttl_ms;
     changed_ = true;
     return GrantOf();
@@ -121,11 +121,13 @@ RenewOutcome Ledger::Renew(const RenewCommand& command) {
   if (row.break_reason) return Loss{LossReason::kBroken};
   if (!IsLive()) return Loss{LossReason::kExpired};
   if (command.ttl_ms) row.ttl_ms = *command.ttl_ms;
-  row.renewed_ms = now_ms_;
+  row.renewed_ms = RenewalMs();
   row.expires_ms = now_ms_ + row.ttl_ms;
   changed_ = true;
   return GrantOf();
 }
+
+std::int64_t Ledger::RenewalMs() const { return std::max(now_ms_, loaded_.row.granted_ms + 1); }
 
 ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
   const LeaseRow& row = loaded_.row;
@@ -134,6 +136,8 @@ ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
   if (row.term != command.term) return {false, FateOf(command.term, command.fence)};
   if (command.fence && *command.fence != row.fence) return {false, LossReason::kUnknown};
   if (!IsLive()) return {false, row.break_reason ? LossReason::kBroken : LossReason::kExpired};
+  if (command.unless_renewed && row.renewed_ms != row.granted_ms)
+    return {false, LossReason::kUnknown};
   EndGrant(LossReason::kReleased, now_ms_, "");
   return {true, LossReason::kReleased};
 }

@@ -99,6 +99,8 @@ class Ledger {
   std::optional<HeldByAnother> WhyNot(const base::Uuid& term) const;
   HeldByAnother Held(HeldReason reason, std::int64_t retry_ms) const;
   Grant GrantOf() const;
+  /// Now, but later than the grant: who released it `unless_renewed` can tell.
+  std::int64_t RenewalMs() const;
   Grant GrantTo(const AcquireCommand& command);
   void EndGrant(LossReason reason, std::int64_t ended_ms, std::string detail);
   void PlaceTicket(const base::Uuid& term);

@@ -86,7 +86,7 @@ class TestProcess {
     });
   }
   TidyReply Tidy(const TidyRequest& request) {
-    return Await<TidyReply>([&](auto done) { leases_.TidySome(request, std::move(done)); });
+    return Await<TidyReply>([&](auto done) { leases_.TidySome(request, {}, std::move(done)); });
   }
   std::int64_t CountActive() {
     return Await<CountReply>([&](auto done) { leases_.CountActive(std::move(done)); }).active;

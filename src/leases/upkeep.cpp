@@ -14,6 +14,21 @@ constexpr std::int64_t kTidyBatch = 500;
 /// Dead tickets stay for a while: their process may only have been paused, and gets its place back.
 constexpr std::int64_t kDeadTicketMs = 600'000;
 
+RefreshReply FreeOf(db::Transaction& tx, const RefreshRequest& request, std::int64_t now_ms) {
+  std::set<LeaseKey> keys;
+  for (const TicketRef& ticket : request.tickets) keys.insert(ticket.key);
+  std::vector<std::string> tenants;
+  std::vector<std::string> names;
+  for (const LeaseKey& key : keys) {
+    tenants.push_back(key.tenant);
+    names.push_back(key.name);
+  }
+  RefreshReply reply;
+  for (const auto row : tx.Run(sql::kFindFree, tenants, names, now_ms))
+    reply.free.push_back({tenants[row.ordinal()], names[row.ordinal()]});
+  return reply;
+}
+
 }  // namespace
 
 void RefreshHandler::WriteItems(db::Transaction& tx, Items items) {
@@ -23,25 +38,19 @@ void RefreshHandler::WriteItems(db::Transaction& tx, Items items) {
     std::vector<std::string> tenants;
     std::vector<std::string> names;
     std::vector<base::Uuid> terms;
-    std::set<LeaseKey> keys;
     for (const TicketRef& ticket : item->request.tickets) {
       tenants.push_back(ticket.key.tenant);
       names.push_back(ticket.key.name);
       terms.push_back(ticket.term);
-      keys.insert(ticket.key);
     }
     tx.Queue(sql::kRefreshTickets, tenants, names, terms, now_ms + kTicketMs);
-    tenants.clear();
-    names.clear();
-    for (const LeaseKey& key : keys) {
-      tenants.push_back(key.tenant);
-      names.push_back(key.name);
-    }
-    RefreshReply reply;
-    for (const auto row : tx.Run(sql::kFindFree, tenants, names, now_ms))
-      reply.free.push_back({tenants[row.ordinal()], names[row.ordinal()]});
-    item->reply = std::move(reply);
+    item->reply = FreeOf(tx, item->request, now_ms);
   }
+}
+
+void FreeHandler::ReadItems(db::Transaction& tx, Items items) {
+  const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
+  for (auto* item : items) item->reply = FreeOf(tx, item->request, now_ms);
 }
 
 void TidyHandler::WriteItems(db::Transaction& tx, Items items) {

@@ -28,6 +28,16 @@ class RefreshHandler final : public db::TypedHandler<RefreshRequest, RefreshRepl
   void WriteItems(db::Transaction& tx, Items items) override;
 };
 
+/// Only looks which names are free.
+class FreeHandler final : public db::TypedHandler<RefreshRequest, RefreshReply> {
+ public:
+  std::string_view name() const override { return "leases.free"; }
+  bool reads() const override { return true; }
+
+ protected:
+  void ReadItems(db::Transaction& tx, Items items) override;
+};
+
 struct TidyRequest {
   std::int64_t history_ms = 0;    ///< how long past grants are kept
   std::int64_t retention_ms = 0;  ///< how long an unused name is kept

@@ -47,6 +47,7 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   std::unordered_map<Id, std::shared_ptr<Waiter>> by_id;
   Id next_id = 1;
   bool refreshing = false;  // a refresh is due or under way
+  bool rechecking = false;  // a signal to look again is awaited, or a look is under way
   bool stopped = false;
 
   /// What to do once the mutex is let go.
@@ -62,17 +63,23 @@ struct Waiters::State : std::enable_shared_from_this<State> {
   void AwaitTime(const LeaseKey& key, Line& line, std::int64_t until_boot_ms);
   void AwaitDeadline(Waiter& waiter);
   void AwaitRefresh();
+  void AwaitRecheck();
+  RefreshRequest AllTickets() const;
   /// Takes it out of its line. Returns whether it was the first of it.
   bool Remove(const std::shared_ptr<Waiter>& waiter);
   void Answer(Waiter& waiter, db::Result<AcquireOutcome> result, Actions& actions);
 
-  void OnAnswer(Id id, db::Result<AcquireOutcome> result);
+  void AskOthersOf(const Line& line, const base::Uuid& term, Actions& actions);
+  /// REQUIRES, for what follows: mutex not held.
+  void OnAnswer(Id id, const AcquireCommand& asked, db::Result<AcquireOutcome> result);
+  void GiveBack(const AcquireCommand& asked, const db::Result<AcquireOutcome>& result) const;
   void OnHeld(const std::shared_ptr<Waiter>& waiter, const HeldByAnother& held, Actions& actions);
   void OnSignal(const LeaseKey& key);
   void OnTime(const LeaseKey& key);
   void OnDeadline(Id id);
   void OnRefreshDue();
-  void OnRefreshed(const db::Result<RefreshReply>& result);
+  void OnRecheck();
+  void OnFree(const db::Result<RefreshReply>& result);
 };
 
 void Waiters::State::Ask(const std::shared_ptr<Waiter>& waiter, Actions& actions) {
@@ -84,11 +91,17 @@ void Waiters::State::Ask(const std::shared_ptr<Waiter>& waiter, Actions& actions
   actions.emplace_back([self = shared_from_this(), id = waiter->id, command = std::move(command),
                         fences = waiter->caller.fences]() mutable {
     auto* const state = self.get();
-    state->store.ask(std::move(command), std::move(fences),
-                     [self = std::move(self), id](db::Result<AcquireOutcome> result) {
-                       self->OnAnswer(id, std::move(result));
+    state->store.ask(command, std::move(fences),
+                     [self = std::move(self), id, command](db::Result<AcquireOutcome> result) {
+                       self->OnAnswer(id, command, std::move(result));
                      });
   });
+}
+
+/// A term stands twice when its client repeated the request: the grant is for both of them.
+void Waiters::State::AskOthersOf(const Line& line, const base::Uuid& term, Actions& actions) {
+  for (const auto& waiter : line.waiting)
+    if (waiter->command.term == term && !waiter->asking) Ask(waiter, actions);
 }
 
 void Waiters::State::AskFirst(Line& line, Actions& actions) {
@@ -121,6 +134,12 @@ void Waiters::State::AwaitRefresh() {
   wake.Wait("", clock.BootMs() + kRefreshMs, [self = shared_from_this()] { self->OnRefreshDue(); });
 }
 
+void Waiters::State::AwaitRecheck() {
+  rechecking = true;
+  wake.Wait(kRecheckKey, wake::Registry::kNever,
+            [self = shared_from_this()] { self->OnRecheck(); });
+}
+
 bool Waiters::State::Remove(const std::shared_ptr<Waiter>& waiter) {
   wake.Cancel(waiter->timer);
   by_id.erase(waiter->id);
@@ -147,13 +166,22 @@ void Waiters::State::Answer(Waiter& waiter, db::Result<AcquireOutcome> result, A
     actions.push_back(std::move(answer));
 }
 
-void Waiters::State::OnAnswer(Id id, db::Result<AcquireOutcome> result) {
+void Waiters::State::GiveBack(const AcquireCommand& asked,
+                              const db::Result<AcquireOutcome>& result) const {
+  const auto* grant = result.ok() ? std::get_if<Grant>(&result.value()) : nullptr;
+  if (grant) store.leave({asked.key, asked.term, grant->fence, true});
+}
+
+void Waiters::State::OnAnswer(Id id, const AcquireCommand& asked,
+                              db::Result<AcquireOutcome> result) {
   Actions actions;
   {
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     const auto found = by_id.find(id);
-    // Abandoned: its release follows the question in the same lane and gives back what was granted.
-    if (found == by_id.end()) return;
+    if (found == by_id.end()) {  // abandoned
+      lock.unlock();
+      return GiveBack(asked, result);
+    }
     const std::shared_ptr<Waiter> waiter = found->second;
     waiter->asking = false;
     const auto* held = result.ok() ? std::get_if<HeldByAnother>(&result.value()) : nullptr;
@@ -167,10 +195,12 @@ void Waiters::State::OnAnswer(Id id, db::Result<AcquireOutcome> result) {
       const auto* grant = result.ok() ? std::get_if<Grant>(&result.value()) : nullptr;
       const bool was_first = Remove(waiter);
       if (const auto line = lines.find(key); line != lines.end()) {
-        if (grant)
+        if (grant) {
+          AskOthersOf(line->second, asked.term, actions);
           AwaitTime(key, line->second, clock.BootMs() + grant->remaining.count());
-        else if (was_first)
+        } else if (was_first) {
           AskFirst(line->second, actions);
+        }
       }
       Answer(*waiter, std::move(result), actions);
     }
@@ -227,18 +257,12 @@ void Waiters::State::OnDeadline(Id id) {
   Run(std::move(actions));
 }
 
-void Waiters::State::OnRefreshDue() {
+/// Of everybody who waits; each term of a name once, though its client may have repeated the
+/// request while the first still waits.
+RefreshRequest Waiters::State::AllTickets() const {
   RefreshRequest request;
-  {
-    const std::lock_guard lock(mutex);
-    if (stopped || by_id.empty()) {
-      refreshing = false;
-      return;
-    }
-    for (const auto& [id, waiter] : by_id)
-      request.tickets.push_back({waiter->command.key, waiter->command.term});
-  }
-  // A term stands twice when its client repeated the request while the first still waits.
+  for (const auto& [id, waiter] : by_id)
+    request.tickets.push_back({waiter->command.key, waiter->command.term});
   const auto order = [](const TicketRef& a, const TicketRef& b) {
     return std::tie(a.key, a.term) < std::tie(b.key, b.term);
   };
@@ -248,22 +272,48 @@ void Waiters::State::OnRefreshDue() {
   };
   request.tickets.erase(std::unique(request.tickets.begin(), request.tickets.end(), same),
                         request.tickets.end());
-  store.refresh(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
-    self->OnRefreshed(result);
-  });
+  return request;
 }
 
 /// The store may be away: then the tickets die after a while, and stand again, at the end of the
 /// line, with the next question. Nobody is told: who waits learns it when its time is over.
-void Waiters::State::OnRefreshed(const db::Result<RefreshReply>& result) {
+void Waiters::State::OnRefreshDue() {
+  RefreshRequest request;
+  {
+    const std::lock_guard lock(mutex);
+    refreshing = !stopped && !by_id.empty();
+    if (!refreshing) return;
+    request = AllTickets();
+  }
+  store.refresh(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
+    self->OnFree(result);
+    const std::lock_guard lock(self->mutex);
+    if (!self->stopped) self->AwaitRefresh();
+  });
+}
+
+void Waiters::State::OnRecheck() {
+  RefreshRequest request;
+  {
+    const std::lock_guard lock(mutex);
+    rechecking = !stopped && !by_id.empty();
+    if (!rechecking) return;
+    // Before the look: what is signalled while it is under way is looked at once more.
+    AwaitRecheck();
+    request = AllTickets();
+  }
+  store.look(std::move(request), [self = shared_from_this()](db::Result<RefreshReply> result) {
+    self->OnFree(result);
+  });
+}
+
+void Waiters::State::OnFree(const db::Result<RefreshReply>& result) {
   Actions actions;
   {
     const std::lock_guard lock(mutex);
-    if (stopped) return;
-    if (result.ok())
-      for (const LeaseKey& key : result.value().free)
-        if (const auto line = lines.find(key); line != lines.end()) AskFirst(line->second, actions);
-    AwaitRefresh();
+    if (stopped || !result.ok()) return;
+    for (const LeaseKey& key : result.value().free)
+      if (const auto line = lines.find(key); line != lines.end()) AskFirst(line->second, actions);
   }
   Run(std::move(actions));
 }
@@ -296,6 +346,7 @@ Waiters::Id Waiters::Add(AcquireCommand command, std::int64_t wait_ms, base::Cal
       if (line.signal == 0) state.AwaitSignal(waiter->command.key, line);
       state.AwaitDeadline(*waiter);
       if (!state.refreshing) state.AwaitRefresh();
+      if (!state.rechecking) state.AwaitRecheck();
       state.store.count(static_cast<std::int64_t>(state.by_id.size()));
       state.Ask(waiter, actions);
     }
@@ -309,6 +360,7 @@ void Waiters::Abandon(Id id) {
   State& state = *state_;
   State::Actions actions;
   ReleaseCommand release;
+  bool stays = false;
   {
     const std::lock_guard lock(state.mutex);
     const auto found = state.by_id.find(id);
@@ -316,11 +368,18 @@ void Waiters::Abandon(Id id) {
     const auto waiter = found->second;
     release.key = waiter->command.key;
     release.term = waiter->command.term;
+    release.fence = ReleaseCommand::kNoGrant;
     const bool was_first = state.Remove(waiter);
     const auto line = state.lines.find(release.key);
-    if (was_first && line != state.lines.end()) state.AskFirst(line->second, actions);
+    if (line != state.lines.end()) {
+      // The place in the line is its term's: another request may stand on it.
+      stays = std::any_of(
+          line->second.waiting.begin(), line->second.waiting.end(),
+          [&](const auto& other) { return other->command.term == waiter->command.term; });
+      if (was_first) state.AskFirst(line->second, actions);
+    }
   }
-  state.store.leave(std::move(release));
+  if (!stays) state.store.leave(std::move(release));
   State::Run(std::move(actions));
 }
 
@@ -334,7 +393,7 @@ void Waiters::Stop() {
     while (!state.by_id.empty()) {
       const auto waiter = state.by_id.begin()->second;
       state.Remove(waiter);
-      left.push_back({waiter->command.key, waiter->command.term, std::nullopt});
+      left.push_back({waiter->command.key, waiter->command.term, ReleaseCommand::kNoGrant});
       state.Answer(*waiter,
                    base::Fault(base::FaultKind::kStopping, "this process is shutting down"),
                    actions);

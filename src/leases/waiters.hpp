@@ -26,8 +26,15 @@ namespace tenure::leases {
 ///  - the name is signalled: released, broken or left by somebody, here or elsewhere;
 ///  - the deadline of the grant in its way has come, to the millisecond;
 ///  - once a second the store is asked which of all names are free (which also keeps the tickets
-///    alive): what makes good for a signal that was lost with its sender.
+///    alive): what makes good for a signal that was lost with its sender. The same look, without a
+///    write, follows a signal to kRecheckKey.
 /// Each waits no longer than its own time; its last question also leaves the line.
+///
+/// Whoever goes leaves the line and, if a question of its own was under way and was granted, gives
+/// that back. It never ends a grant that may be somebody's: a client whose connection broke repeats
+/// its request with the same term, here or in another process, and may hold the lease by the time
+/// that the broken connection is noticed. So a grant is given back only if the abandoned question
+/// made it and nobody has asked for it again since; otherwise it is left to its deadline.
 ///
 /// No wake-up is lost: the name is registered before the first question, so a signal that comes
 /// while a question is under way is remembered, and asked for again.
@@ -45,6 +52,8 @@ class Waiters {
     std::function<void(AcquireCommand, std::vector<base::Fence>, Callback)> ask;
     std::function<void(ReleaseCommand)> leave;
     std::function<void(RefreshRequest, base::UniqueFunction<db::Result<RefreshReply>>)> refresh;
+    /// Only looks which names are free.
+    std::function<void(RefreshRequest, base::UniqueFunction<db::Result<RefreshReply>>)> look;
     std::function<void(std::int64_t)> count;  ///< how many wait now
   };
 

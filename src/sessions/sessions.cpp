@@ -47,12 +47,12 @@ void Sessions::End(const EndRequest& request, const base::Caller& caller, Callba
   SubmitTo(store_.WriteLane(hash), end_, caller, hash, request, std::move(done));
 }
 
-void Sessions::ExpireSome(Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), expire_, nullptr, 0, ExpireRequest{}, std::move(done));
+void Sessions::ExpireSome(const base::Caller& caller, Callback<BackgroundReply> done) {
+  SubmitTo(store_.WriteLane(0), expire_, caller, 0, ExpireRequest{}, std::move(done));
 }
 
-void Sessions::RemoveSome(Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), remove_, nullptr, 0, RemoveRequest{options_.retention_ms},
+void Sessions::RemoveSome(const base::Caller& caller, Callback<BackgroundReply> done) {
+  SubmitTo(store_.WriteLane(0), remove_, caller, 0, RemoveRequest{options_.retention_ms},
            std::move(done));
 }
 

@@ -42,8 +42,8 @@ class Sessions {
   void End(const EndRequest& request, const base::Caller& caller, Callback<EndReply> done);
 
   /// One bounded batch of each background job. The caller repeats while `has_more`.
-  void ExpireSome(Callback<BackgroundReply> done);
-  void RemoveSome(Callback<BackgroundReply> done);
+  void ExpireSome(const base::Caller& caller, Callback<BackgroundReply> done);
+  void RemoveSome(const base::Caller& caller, Callback<BackgroundReply> done);
   void CountActive(Callback<CountReply> done);
 
   Probe& probe() { return probe_; }

@@ -114,7 +114,8 @@ void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
     const auto row = found.find(claim->key);
     if (row == found.end() || row->second.interval_ms != claim->interval_ms) continue;
     const std::int64_t due_ms = DueMs(row->second);
-    if (now_ms < due_ms) item->reply = ChangeReply{leases::ClaimOutcome(NotDue(due_ms - now_ms))};
+    if (now_ms < due_ms)
+      item->reply = ChangeReply{leases::ClaimOutcome(NotDue(due_ms - now_ms)), false};
   }
 }
 
@@ -140,7 +141,8 @@ void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   std::vector<std::string> triggered;
   for (auto* item : items) {
     Schedule& schedule = schedules.at(KeyOf(item->request));
-    item->reply = ChangeReply{Decide(schedule, item->request, begun_boot_ms)};
+    const bool first_run = schedule.row().last_started_ms == 0;
+    item->reply = ChangeReply{Decide(schedule, item->request, begun_boot_ms), first_run};
     const auto* trigger = std::get_if<TriggerOutcome>(&item->reply->outcome);
     if (trigger && trigger->known) triggered.push_back(WakeKey(schedule.key()));
   }
@@ -156,7 +158,7 @@ void ChangeHandler::DoneItems(Items items) {
       wake_.SignalAll(WakeKey(KeyOf(item->request)));
     const auto* claim = std::get_if<leases::ClaimOutcome>(&item->reply->outcome);
     const auto* run = claim ? std::get_if<leases::TaskRun>(claim) : nullptr;
-    if (run) probe_.Began(KeyOf(item->request).name, *run);
+    if (run) probe_.Began(KeyOf(item->request).name, *run, item->reply->first_run);
     const auto* finish = std::get_if<FinishCommand>(&item->request);
     if (finish && std::get<leases::FinishOutcome>(item->reply->outcome).accepted)
       probe_.Finished(finish->key.name, finish->error.has_value());

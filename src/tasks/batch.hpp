@@ -16,6 +16,7 @@ using Outcome = std::variant<leases::ClaimOutcome, leases::FinishOutcome, Trigge
 
 struct ChangeReply {
   Outcome outcome;
+  bool first_run = false;  ///< of the task, ever: it has no lateness
 };
 
 /// Claims, finishes and triggers runs. An offer for a task that is not due is answered by a look,

@@ -90,8 +90,8 @@ class TasksContract : public testing::TestWithParam<EngineKind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, TasksContract,
-                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
-                                         EngineKind::kPooledPostgres),
+                         testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
+                                         EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
 TEST_P(TasksContract, ANewTaskIsDueAtOnceForTheLastGridTime) {
@@ -229,6 +229,9 @@ TEST_P(TasksContract, AnOfferThatComesTooEarlyWritesNothing) {
   NotDue(2);
   EXPECT_EQ(store_.Executions("leases.read_limits"), locks);
 }
+
+[[maybe_unused]] const auto* const every_query_runs =
+    testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
 
 }  // namespace
 }  // namespace tenure::tasks

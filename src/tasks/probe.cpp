@@ -4,11 +4,12 @@
 
 namespace tenure::tasks {
 
-void Probe::Began(const std::string& task, const leases::TaskRun& run) {
-  metrics_
-      .GetHistogram("task_lateness_seconds", "From a run's nominal time to its beginning.",
-                    telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"task", task}})
-      .Observe(std::max<std::int64_t>(0, run.lock.now_ms - run.nominal_ms) * 1'000);
+void Probe::Began(const std::string& task, const leases::TaskRun& run, bool first_run) {
+  auto& lateness = metrics_.GetHistogram(
+      "task_lateness_seconds", "From a run's nominal time to its beginning.",
+      telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"task", task}});
+  if (!first_run)
+    lateness.Observe(std::max<std::int64_t>(0, run.lock.now_ms - run.nominal_ms) * 1'000);
   metrics_
       .GetCounter("task_stale_locks_reclaimed_total",
                   "Runs that were taken over from a process that did not finish them.",

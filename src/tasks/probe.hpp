@@ -14,7 +14,7 @@ class Probe {
  public:
   explicit Probe(telemetry::Registry& metrics) : metrics_(metrics) {}
 
-  void Began(const std::string& task, const leases::TaskRun& run);
+  void Began(const std::string& task, const leases::TaskRun& run, bool first_run);
   void Finished(const std::string& task, bool failed);
   /// How long the task's lock has been held; 0: nobody holds it.
   void LockAge(const std::string& task, std::int64_t age_ms);

@@ -53,6 +53,7 @@ class Checker {
 
   void Check(const Json& value, const Json& described, const std::string& way) {
     const Json schema = Resolve(described, document_);
+    if (schema.Has("oneOf")) return CheckOneOf(value, schema["oneOf"], way);
     if (schema.Has("type") && !HasType(value, schema["type"])) {
       Complain(way, "is " + TypeOf(value) + ", not " + schema["type"].Dump());
       return;
@@ -66,6 +67,20 @@ class Checker {
   }
 
  private:
+  /// Exactly one of them fits; when none does, what each has against it.
+  void CheckOneOf(const Json& value, const Json& choices, const std::string& way) {
+    std::size_t fitting = 0;
+    Complaints all;
+    for (const Json& choice : choices.Elements()) {
+      Complaints against;
+      Checker(document_, against).Check(value, choice, way);
+      fitting += against.empty() ? 1 : 0;
+      all.insert(all.end(), against.begin(), against.end());
+    }
+    if (fitting > 1) Complain(way, "fits more than one of what it may be");
+    if (fitting == 0) complaints_.insert(complaints_.end(), all.begin(), all.end());
+  }
+
   void CheckValue(const Json& value, const Json& schema, const std::string& way) {
     if (schema.Has("enum")) {
       const auto allowed = schema["enum"].Elements();

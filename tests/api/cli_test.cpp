@@ -151,7 +151,7 @@ TEST_F(SessionCommand, TheMainPageListsTheExitCodes) {
   const auto help = RunTenure({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* words : {"0 done", "1 error", "2 the command line", "3 not found", "4 conflict",
-                            "5 nothing answers"})
+                            "5 nothing answers", "6 the lease was lost"})
     EXPECT_THAT(help.out, HasSubstr(words));
   EXPECT_THAT(RunTenure({"--version"}).out, MatchesRegex("tenure [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }

@@ -88,22 +88,24 @@ std::vector<OpenApi::Operation> OpenApi::Operations() const {
 std::vector<std::string> OpenApi::MethodsOf(const std::string& path) const {
   std::vector<std::string> methods;
   for (const Operation& operation : Operations())
-    if (operation.path == path) methods.push_back(operation.method);
+    if (Fits(operation.path, path)) methods.push_back(operation.method);
   if (std::ranges::find(methods, "GET") != methods.end()) methods.emplace_back("HEAD");
   return methods;
 }
 
-std::optional<std::string> OpenApi::TemplateOf(std::string_view target) const {
+std::vector<std::string> OpenApi::PatternsOf(std::string_view target) const {
   const std::string_view path = target.substr(0, target.find('?'));
+  std::vector<std::string> patterns;
   for (const std::string& pattern : Paths())
-    if (Fits(pattern, path)) return pattern;
-  return std::nullopt;
+    if (Fits(pattern, path)) patterns.push_back(pattern);
+  std::ranges::stable_partition(patterns, [&](const std::string& one) { return one == path; });
+  return patterns;
 }
 
 Complaint OpenApi::Complaints(std::string_view method, std::string_view target,
                               const HttpResponse& response) const {
-  const auto path = TemplateOf(target);
-  if (!path) {
+  const auto patterns = PatternsOf(target);
+  if (patterns.empty()) {
     Complaint complaints = ProblemComplaints(response);
     if (response.status != 404 && response.status != 403)
       complaints.emplace_back("a path that is not documented is not found");
@@ -113,13 +115,14 @@ Complaint OpenApi::Complaints(std::string_view method, std::string_view target,
 
   Complaint complaints;
   CheckAlways(response, complaints);
-  const Json known = document_["paths"][*path];
   const std::string name = method == "HEAD" ? "get" : InCase(method, std::tolower);
-  if (!known.Has(name)) {
-    complaints.push_back("the method is not documented for " + *path);
+  const auto path = std::ranges::find_if(
+      patterns, [&](const std::string& one) { return document_["paths"][one].Has(name); });
+  if (path == patterns.end()) {
+    complaints.push_back("the method is not documented for " + patterns.front());
     return complaints;
   }
-  const Json responses = known[name]["responses"];
+  const Json responses = document_["paths"][*path][name]["responses"];
   const std::string status = std::to_string(response.status);
   if (!responses.Has(status))
     complaints.push_back("the status is not documented for " + *path);

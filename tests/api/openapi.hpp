@@ -21,7 +21,8 @@ class OpenApi {
     std::string path;    ///< with its placeholders
   };
   std::vector<Operation> Operations() const;
-  /// The methods that a path answers: those documented, and HEAD where GET is.
+  /// The methods that a path answers: those documented, also of a pattern that it fits (a lease may
+  /// be called "renew"), and HEAD where GET is.
   std::vector<std::string> MethodsOf(const std::string& path) const;
   std::vector<std::string> Paths() const;
 
@@ -36,7 +37,8 @@ class OpenApi {
 
  private:
   OpenApi();
-  std::optional<std::string> TemplateOf(std::string_view target) const;
+  /// The documented paths that a target fits; a fixed one comes before one with placeholders.
+  std::vector<std::string> PatternsOf(std::string_view target) const;
   void CheckResponse(const support::Json& described, std::string_view method,
                      const support::HttpResponse& response,
                      std::vector<std::string>& complaints) const;

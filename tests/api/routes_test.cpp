@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/api.hpp"
+#include "api/lease_calls.hpp"
 #include "api/openapi.hpp"
 #include "api/store_under_test.hpp"
 
@@ -16,15 +16,38 @@ using support::HttpResponse;
 
 class Routes : public testing::Test {
  protected:
-  /// A target that exists for a documented path.
-  std::string TargetOf(std::string path) {
-    const auto placeholder = path.find("{id}");
-    if (placeholder != std::string::npos)
-      path.replace(placeholder, 4, api_.Put(NewKey(), 1).Json()["sessionId"].Text());
-    return path;
+  struct Request {
+    std::string target;
+    std::string body;
+  };
+  /// What an operation can do: its path with something that exists, and a body for it.
+  Request RequestOf(const std::string& method, const std::string& path) {
+    if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
+    if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
+    if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
+    std::string target = path;
+    if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
+      target.replace(placeholder, 4, api_.Put(NewKey(), 1).Json()["sessionId"].Text());
+    return {target, method == "PUT" ? PutBody(NewKey(), 1) : ""};
   }
-  static std::string BodyOf(const std::string& method) {
-    return method == "PUT" ? PutBody(NewKey(), 1) : "";
+  Request OfLease(const std::string& action) {
+    Lease lease(api_);
+    const Ask ask;
+    lease.Acquire(ask);
+    const std::string body = action == "/acquire" ? ask.Body()
+                             : action == "/break" ? R"({"reason":"a test"})"
+                             : action.empty()     ? ""
+                                                  : lease.FenceAndTerm();
+    return {lease.Path() + action, body};
+  }
+  Request OfTask(const std::string& action) {
+    const std::string task = "/api/v1/tasks/" + NewUuid();
+    const std::string claim = R"({"term":")" + NewUuid() +
+                              R"(","holder":"me","interval_ms":1000,"lock_timeout_ms":1000})";
+    const support::Json lock = api_.Call("POST", task + "/claim", claim).Json()["lock"];
+    const std::string finish = R"({"fence":)" + std::to_string(lock["fence"].Int()) +
+                               R"(,"term":")" + lock["term"].Text() + "\"}";
+    return {task + action, action == "/claim" ? claim : action == "/finish" ? finish : "{}"};
   }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');
@@ -37,9 +60,10 @@ class Routes : public testing::Test {
 };
 
 TEST_F(Routes, EveryDocumentedOperationAnswers) {
-  EXPECT_GE(document_.Operations().size(), 9U);
+  EXPECT_GE(document_.Operations().size(), 20U);
   for (const auto& [method, path] : document_.Operations()) {
-    const int status = api_.Call(method, TargetOf(path), BodyOf(method)).status;
+    const auto [target, body] = RequestOf(method, path);
+    const int status = api_.Call(method, target, body).status;
     EXPECT_TRUE(status >= 200 && status < 300) << method << " " << path << " -> " << status;
   }
 }
@@ -49,7 +73,7 @@ TEST_F(Routes, EveryOtherMethodIs405AndAllowSaysWhichThereAre) {
     const auto known = document_.MethodsOf(path);
     for (const char* method : {"GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"}) {
       if (std::ranges::find(known, method) != known.end()) continue;
-      const HttpResponse response = api_.Call(method, TargetOf(path));
+      const HttpResponse response = api_.Call(method, RequestOf(method, path).target);
       EXPECT_EQ(response.status, 405) << method << " " << path;
       EXPECT_EQ(Words(response.FindHeader("Allow").value_or("")),
                 std::set<std::string>(known.begin(), known.end()))

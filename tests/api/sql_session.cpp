@@ -21,4 +21,11 @@ std::string SqlSession::Execute(const std::string& sql) {
   return PQgetvalue(result.get(), 0, 0);
 }
 
+std::string SqlSession::RefusalOf(const std::string& sql) {
+  const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection_.get(), sql.c_str()),
+                                                             &PQclear);
+  const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+  return state == nullptr ? "" : state;
+}
+
 }  // namespace tenure::api

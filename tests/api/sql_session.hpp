@@ -14,6 +14,8 @@ class SqlSession {
   explicit SqlSession(const std::string& url);
   /// The first value of the result as text; empty when there is none.
   std::string Execute(const std::string& sql);
+  /// The SQLSTATE with which it is refused; empty when it is not.
+  std::string RefusalOf(const std::string& sql);
 
  private:
   std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;

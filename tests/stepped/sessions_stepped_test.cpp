@@ -166,7 +166,7 @@ class SessionRun {
     server.watch->locked_at_ms = 0;
     const auto roll = random_() % 10;
     if (roll == 0) {
-      server.sessions->ExpireSome([this](auto result) { Expect(result); });
+      server.sessions->ExpireSome({}, [this](auto result) { Expect(result); });
     } else if (roll <= 2 && !known_.empty()) {
       const Session session = known_[random_() % known_.size()];
       server.sessions->End({session.id, session.key}, nullptr,

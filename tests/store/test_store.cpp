@@ -114,6 +114,12 @@ void Drive(db::Store& process) {
   }
 }
 
+void EveryQueryRuns::TearDown() {
+  if (testing::GTEST_FLAG(filter) != "*") return;
+  for (const db::Query* query : queries_)
+    EXPECT_TRUE(WasExecuted(*query)) << query->name << " was never executed";
+}
+
 bool WasExecuted(const db::Query& query) {
   const std::lock_guard lock(executed_mutex);
   return executed.contains(std::string(query.name));

@@ -71,4 +71,18 @@ void Drive(db::Store& process);
 /// Which queries were executed by any TestStore of this program, for the test that none is dead.
 bool WasExecuted(const db::Query& query);
 
+/// Fails, after all tests of a program, for a query that none of them ran: it is dead, or not
+/// tested.
+///
+///   const auto* const every_query_runs =
+///       testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
+class EveryQueryRuns final : public testing::Environment {
+ public:
+  explicit EveryQueryRuns(std::span<const db::Query* const> queries) : queries_(queries) {}
+  void TearDown() override;
+
+ private:
+  const std::span<const db::Query* const> queries_;
+};
+
 }  // namespace tenure::store

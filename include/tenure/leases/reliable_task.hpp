@@ -14,7 +14,7 @@ namespace tenure::leases {
 struct TaskContext {
   std::string task;
   std::int64_t nominal_ms = 0;  ///< the grid time that this run is for, milliseconds since 1970
-  std::int64_t skipped = 0;     ///< grid times before it that nobody ran
+  std::int64_t skipped = 0;     ///< grid times after it that have passed: this run stands for them
   std::int64_t fence = 0;       ///< of the lease `lease`: every transaction of the work checks it
   std::string lease;            ///< "task/<name>"
   std::stop_token stop;         ///< at a lost lock, at the end of its validity, and at shutdown

@@ -167,7 +167,7 @@ struct ListRequest {
 /// A reliable task's run, as the store handed it out.
 struct TaskRun {
   std::int64_t nominal_ms = 0;  ///< the time that this run is for, on the task's grid
-  std::int64_t skipped = 0;     ///< grid times before it that nobody ran
+  std::int64_t skipped = 0;     ///< grid times after it that have passed: this run stands for them
   bool reclaimed = false;       ///< an earlier process began it and did not finish
   Grant lock;                   ///< the lease "task/<name>"
 };

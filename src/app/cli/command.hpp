@@ -31,15 +31,23 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 
 std::unique_ptr<Command> MakeServe();
 std::unique_ptr<Command> MakeMigrate();
-std::unique_ptr<Command> MakeNewIncarnation();
-std::unique_ptr<Command> MakeConfigCheck();
-std::unique_ptr<Command> MakeConfigShow();
-std::unique_ptr<Command> MakeConfigReference();
-std::unique_ptr<Command> MakeConfigApply();
+std::unique_ptr<Command> MakeLeaseList();
+std::unique_ptr<Command> MakeLeaseShow();
+std::unique_ptr<Command> MakeLeaseHistory();
+std::unique_ptr<Command> MakeLeaseBreak();
+std::unique_ptr<Command> MakeLeaseRun();
 std::unique_ptr<Command> MakeSessionPut();
 std::unique_ptr<Command> MakeSessionGet();
 std::unique_ptr<Command> MakeSessionList();
 std::unique_ptr<Command> MakeSessionEnd();
+std::unique_ptr<Command> MakeTaskList();
+std::unique_ptr<Command> MakeTaskRun();
+std::unique_ptr<Command> MakeConfigCheck();
+std::unique_ptr<Command> MakeConfigShow();
+std::unique_ptr<Command> MakeConfigReference();
+std::unique_ptr<Command> MakeConfigApply();
+std::unique_ptr<Command> MakeNewIncarnation();
+std::unique_ptr<Command> MakeWhyLease();
 std::unique_ptr<Command> MakeCompletionBash();
 
 }  // namespace tenure::app

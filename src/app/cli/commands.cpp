@@ -6,15 +6,23 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeServe());
   commands.push_back(MakeMigrate());
-  commands.push_back(MakeNewIncarnation());
-  commands.push_back(MakeConfigCheck());
-  commands.push_back(MakeConfigShow());
-  commands.push_back(MakeConfigReference());
-  commands.push_back(MakeConfigApply());
+  commands.push_back(MakeLeaseList());
+  commands.push_back(MakeLeaseShow());
+  commands.push_back(MakeLeaseHistory());
+  commands.push_back(MakeLeaseBreak());
+  commands.push_back(MakeLeaseRun());
   commands.push_back(MakeSessionPut());
   commands.push_back(MakeSessionGet());
   commands.push_back(MakeSessionList());
   commands.push_back(MakeSessionEnd());
+  commands.push_back(MakeTaskList());
+  commands.push_back(MakeTaskRun());
+  commands.push_back(MakeConfigCheck());
+  commands.push_back(MakeConfigShow());
+  commands.push_back(MakeConfigReference());
+  commands.push_back(MakeConfigApply());
+  commands.push_back(MakeNewIncarnation());
+  commands.push_back(MakeWhyLease());
   commands.push_back(MakeCompletionBash());
   return commands;
 }

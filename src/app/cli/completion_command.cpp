@@ -18,6 +18,7 @@ _tenure() {{
     --config|--data) COMPREPLY=($(compgen -f -- "$word")); return ;;
     --workers) COMPREPLY=($(compgen -W "on off" -- "$word")); return ;;
     --active) COMPREPLY=($(compgen -W "true false" -- "$word")); return ;;
+    --state) COMPREPLY=($(compgen -W "free held broken" -- "$word")); return ;;
     --kind) COMPREPLY=($(compgen -W "basic standard premium" -- "$word")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then

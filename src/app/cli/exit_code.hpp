@@ -9,5 +9,6 @@ inline constexpr int kExitUsage = 2;  ///< the command line or the configuration
 inline constexpr int kExitNotFound = 3;
 inline constexpr int kExitConflict = 4;
 inline constexpr int kExitUnavailable = 5;  ///< nothing answers, or it is busy: try again
+inline constexpr int kExitLost = 6;  ///< `lease run`: the lease was lost while the command ran
 
 }  // namespace tenure::app

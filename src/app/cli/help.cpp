@@ -24,11 +24,13 @@ Examples:
                      --tenant 0b7e4d11-93c5-4f6a-8a77-2c9d5e3f1b08 \
                      --capacity d4a1f7c3-5b20-4e8d-b6f9-1a3c7e9d5b42 --kind standard
       give a user a session, or see the one that the user has
-  tenure session list --active true
-      see who holds a session now
+  tenure lease run nightly-report --wait 60s -- ./report
+      run a command on one machine of many, while its lease is held
+  tenure why lease nightly-report
+      see who holds it, since when, until when, and what happens next
 
 Exit codes: 0 done, 1 error, 2 the command line or the configuration is wrong, 3 not found,
-            4 conflict, 5 nothing answers or it is busy: try again
+            4 conflict, 5 nothing answers or it is busy: try again, 6 the lease was lost
 
 `tenure COMMAND --help` says more about each. Settings: `tenure config reference`.
 )";
@@ -38,10 +40,11 @@ struct Heading {
   std::string_view title;
   std::array<std::string_view, 3> first_words;
 };
-constexpr std::array<Heading, 4> kHeadings{{
-    {"Run a server", {"serve", "migrate", "admin"}},
-    {"Ask a server", {"session"}},
-    {"Configuration", {"config"}},
+constexpr std::array<Heading, 5> kHeadings{{
+    {"Run a server", {"serve", "migrate"}},
+    {"Ask a server", {"lease", "session", "task"}},
+    {"Look after it", {"config", "admin"}},
+    {"Explain", {"why"}},
     {"Your shell", {"completion"}},
 }};
 
@@ -67,7 +70,9 @@ std::string UsageLine(const Command& command, const Flags& flags) {
   for (const Flags::Value& value : flags.values())
     if (value.need == Flags::Need::kRequired)
       line += fmt::format(" {} {}", value.name, value.placeholder);
-  return line + " [flags]\n";
+  line += " [flags]";
+  if (flags.rest()) line += fmt::format(" -- {}", flags.rest()->name);
+  return line + "\n";
 }
 
 }  // namespace
@@ -109,6 +114,8 @@ std::string CommandPage(const Command& command, const Flags& flags) {
     AppendRow(page, fmt::format("{} {}", list.name, list.placeholder), list.does, kAt);
   for (const Flags::Switch& one : flags.switches()) AppendRow(page, one.name, one.does, kAt);
   AppendRow(page, "--help", "Print this page.", kAt);
+  if (flags.rest())
+    AppendRow(page, fmt::format("-- {}", flags.rest()->name), flags.rest()->does, kAt);
   if (const std::string notes = command.notes(); !notes.empty()) page += "\n" + notes;
   return page;
 }

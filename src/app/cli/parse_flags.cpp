@@ -37,11 +37,22 @@ std::vector<CLI::Option*> Declare(CLI::App& app, const Flags& flags) {
   return required;
 }
 
+/// Moves what stands behind the first `--` to its target, when the command takes that.
+void TakeRest(const Flags& flags, std::vector<std::string>& arguments) {
+  if (!flags.rest()) return;
+  const auto dashes = std::ranges::find(arguments, "--");
+  if (dashes == arguments.end()) return;
+  flags.rest()->target->assign(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+}
+
 /// CLI11 would name the first one only.
-void RequireAll(const std::vector<CLI::Option*>& required) {
+void RequireAll(const std::vector<CLI::Option*>& required, const Flags& flags) {
   std::vector<std::string> missing;
   for (const CLI::Option* option : required)
     if (option->count() == 0) missing.push_back(option->get_name());
+  if (flags.rest() && flags.rest()->target->empty())
+    missing.push_back(fmt::format("-- {}", flags.rest()->name));
   if (missing.empty()) return;
   throw UsageError(
       fmt::format("{} {} missing", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"));
@@ -71,6 +82,7 @@ std::string Unexpected(const std::vector<std::string>& rest, const Flags& flags)
 Parsed ParseFlags(const Flags& flags, std::vector<std::string> arguments) {
   CLI::App app;
   const std::vector<CLI::Option*> required = Declare(app, flags);
+  TakeRest(flags, arguments);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     app.parse(arguments);
@@ -84,7 +96,7 @@ Parsed ParseFlags(const Flags& flags, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(config::Printable(error.what()));
   }
-  RequireAll(required);
+  RequireAll(required, flags);
   return Parsed::kRun;
 }
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/time_parse.hpp"
 #include "app/cli/usage_error.hpp"
+#include "base/time_parse.hpp"
 #include "config/environment.hpp"
 #include "config/printable.hpp"
 
@@ -26,18 +26,15 @@ std::string CheckedServer(std::string address) {
   return address;
 }
 
-http::Client Connect(const std::optional<std::string>& flag) {
-  const config::Environment environment = config::CurrentEnvironment();
-  const std::string address = flag ? *flag
-                                   : config::FindVariable(environment, "TENURE_SERVER")
-                                         .value_or(std::string(kDefaultServer));
-  http::ClientOptions options;
-  options.base_url = CheckedServer(address);
-  options.token = config::FindVariable(environment, "TENURE_TOKEN").value_or("");
-  return http::Client(std::move(options));
-}
-
 }  // namespace
+
+ServerFlags::Address ServerFlags::address() const {
+  const config::Environment environment = config::CurrentEnvironment();
+  const std::string url = server_ ? *server_
+                                  : config::FindVariable(environment, "TENURE_SERVER")
+                                        .value_or(std::string(kDefaultServer));
+  return {CheckedServer(url), config::FindVariable(environment, "TENURE_TOKEN").value_or("")};
+}
 
 void ServerFlags::Declare(Flags& flags) {
   flags.Add(Flags::Value{"--server", "URL",
@@ -48,10 +45,17 @@ void ServerFlags::Declare(Flags& flags) {
 
 Answer ServerFlags::Ask(http::Method method, const std::string& path,
                         const std::optional<std::string>& json_body) {
-  if (!client_) client_.emplace(Connect(server_));
+  if (!client_) {
+    Address asked = address();
+    http::ClientOptions options;
+    options.base_url = std::move(asked.url);
+    options.token = std::move(asked.token);
+    client_.emplace(std::move(options));
+  }
   http::ClientResponse response = client_->Send(method, path, json_body);
   Answer answer{.status = response.status, .body = std::move(response.body)};
-  if (const auto date = response.FindHeader("Date")) answer.server_now_ms = ParseHttpDateMs(*date);
+  if (const auto date = response.FindHeader("Date"))
+    answer.server_now_ms = base::ParseHttpDateMs(*date);
   if (const auto retry = response.FindHeader("Retry-After")) answer.retry_after = *retry;
   return answer;
 }

@@ -17,6 +17,14 @@ class ServerFlags {
 
   Form form() const { return json_ ? Form::kJson : Form::kTable; }
 
+  /// Where to ask, and the token to send (may be empty).
+  struct Address {
+    std::string url;
+    std::string token;
+  };
+  /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address.
+  Address address() const;
+
   /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address, base::Fault when
   /// nothing answers.
   Answer Ask(http::Method method, const std::string& path,

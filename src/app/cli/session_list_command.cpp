@@ -1,4 +1,3 @@
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,14 +90,7 @@ class SessionList final : public Command {
 
   int Limit() const {
     if (!limit_) return all_ ? kMostPerPage : 100;
-    int limit = 0;
-    const auto [end, error] =
-        std::from_chars(limit_->data(), limit_->data() + limit_->size(), limit);
-    if (error != std::errc{} || end != limit_->data() + limit_->size() || limit < 1 ||
-        limit > kMostPerPage)
-      throw UsageError(fmt::format("--limit: {} is not a number from 1 to {}",
-                                   config::Quoted(*limit_), kMostPerPage));
-    return limit;
+    return NumberFlag("--limit", *limit_, {.least = 1, .most = kMostPerPage});
   }
 
   static std::string Path(const std::string& filter, const std::optional<std::string>& cursor) {

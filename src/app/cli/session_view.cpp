@@ -6,8 +6,8 @@
 #include <simdjson.h>
 
 #include "app/cli/session_kind.hpp"
-#include "app/cli/time_parse.hpp"
 #include "base/error.hpp"
+#include "base/time_parse.hpp"
 #include "config/printable.hpp"
 
 namespace tenure::app {
@@ -88,8 +88,8 @@ SessionPage ParseSessionPage(std::string_view body) {
 std::string LeftText(const SessionView& session, std::optional<std::int64_t> now_ms) {
   if (!session.active)
     return session.end_reason.empty() ? "ended" : fmt::format("ended ({})", session.end_reason);
-  const std::optional<std::int64_t> end_ms = ParseUtcMs(session.end);
-  return end_ms && now_ms ? SpanText(*end_ms - *now_ms) : "active";
+  const std::optional<std::int64_t> end_ms = base::ParseUtcMs(session.end);
+  return end_ms && now_ms ? base::SpanText(*end_ms - *now_ms) : "active";
 }
 
 std::string SessionText(const SessionView& session, std::optional<std::int64_t> now_ms) {

@@ -8,10 +8,11 @@
 
 namespace tenure::app {
 
-Ran RunTenure(const std::vector<std::string>& arguments, bool terminal) {
+Ran RunTenure(const std::vector<std::string>& arguments, bool terminal, const char* typed) {
   std::ostringstream out;
   std::ostringstream err;
-  Console console{out, err, terminal};
+  std::istringstream person(typed == nullptr ? "" : typed);
+  Console console{out, err, terminal, typed == nullptr ? nullptr : &person};
   const int exit = Run(arguments, console);
   return {exit, out.str(), err.str()};
 }
@@ -51,12 +52,18 @@ http::Router ScriptedServer::Routes() {
                 .pattern = pattern,
                 .operation = name,
                 .scope = "",
-                .handler = [this](const http::ExchangePtr& exchange) { Answer(exchange); }});
+                .handler = [this](const http::ExchangePtr& exchange) { Answer(exchange); },
+                .encoded_slash = true});
   };
   add(http::Method::kPut, "/sessions", "put");
   add(http::Method::kGet, "/sessions", "list");
   add(http::Method::kGet, "/sessions/{id}", "get");
   add(http::Method::kDelete, "/sessions/{id}", "end");
+  add(http::Method::kGet, "/api/v1/leases", "listLeases");
+  add(http::Method::kGet, "/api/v1/leases/{name}", "getLease");
+  add(http::Method::kPost, "/api/v1/leases/{name}/break", "breakLease");
+  add(http::Method::kGet, "/api/v1/tasks", "listTasks");
+  add(http::Method::kPost, "/api/v1/tasks/{name}/run", "runTask");
   return router;
 }
 

@@ -18,11 +18,13 @@ struct Ran {
   std::string err;
 };
 
-/// The program as a function. `terminal`: whether its output seems to go to one.
-Ran RunTenure(const std::vector<std::string>& arguments, bool terminal = false);
+/// The program as a function. `terminal`: whether its output seems to go to one. `typed`: what the
+/// person at the terminal types; null: there is none.
+Ran RunTenure(const std::vector<std::string>& arguments, bool terminal = false,
+              const char* typed = nullptr);
 
-/// A server on a free port of loopback that gives prepared answers to /sessions and
-/// /sessions/{id}, one after the other, the last one for ever. It notes what it was asked.
+/// A server on a free port of loopback that gives prepared answers to whatever the commands ask,
+/// one after the other, the last one for ever. It notes what it was asked.
 class ScriptedServer {
  public:
   explicit ScriptedServer(std::vector<http::Response> answers);

@@ -143,7 +143,8 @@ std::optional<leases::BreakOutcome> MemorySession::Break(const leases::BreakRequ
         MemoryStore::Row& row = store_->Settled(request.name);
         leases::BreakOutcome outcome{
             .broken = false, .holder = {}, .fence = row.fence, .free_at_ms = store_->NowMs()};
-        if (row.state != LeaseState::kHeld) return outcome;
+        if (row.state != LeaseState::kHeld || request.fence.value_or(row.fence) != row.fence)
+          return outcome;
         outcome.broken = true;
         outcome.holder = row.grant.holder;
         if (!request.force)
@@ -201,6 +202,8 @@ leases::ClaimOutcome MemorySession::ClaimTask(const leases::TaskClaim& claim,
                  const std::int64_t due_ms = std::max(task.next_ms, task.retry_ms);
                  if (!ours && task.running_ms == 0 && now_ms < due_ms)
                    return leases::TaskNotDue{Milliseconds(due_ms - now_ms)};
+                 if (!ours && row.ended.contains(claim.term))
+                   return leases::TaskNotDue{Milliseconds(1)};
                  leases::TaskRun run;
                  run.reclaimed = !ours && task.running_ms != 0;
                  if (task.running_ms == 0)

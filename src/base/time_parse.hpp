@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenure::app {
+namespace tenure::base {
 
 /// "2025-12-21T10:00:00.000Z", as the server prints times; milliseconds may be missing.
 std::optional<std::int64_t> ParseUtcMs(std::string_view text);
@@ -16,4 +16,4 @@ std::optional<std::int64_t> ParseHttpDateMs(std::string_view text);
 /// A time span for people: its two largest units, "29d 23h", "4m 10s", "0s".
 std::string SpanText(std::int64_t ms);
 
-}  // namespace tenure::app
+}  // namespace tenure::base

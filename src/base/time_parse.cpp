@@ -1,4 +1,4 @@
-#include "app/cli/time_parse.hpp"
+#include "base/time_parse.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace tenure::app {
+namespace tenure::base {
 namespace {
 
 /// The decimal number in `count` characters from `at`; empty when they are not all digits.
@@ -79,4 +79,4 @@ std::string SpanText(std::int64_t ms) {
   return fmt::format("{}s", std::max<std::int64_t>(ms, 0) / 1'000);
 }
 
-}  // namespace tenure::app
+}  // namespace tenure::base

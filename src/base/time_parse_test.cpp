@@ -1,15 +1,15 @@
-#include "app/cli/time_parse.hpp"
+#include "base/time_parse.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/time_text.hpp"
 
-namespace tenure::app {
+namespace tenure::base {
 namespace {
 
 TEST(TimeParse, ReadsWhatTheServerPrints) {
   for (const std::int64_t ms : {0LL, 1'766'311'200'007LL, 1'709'164'800'000LL})
-    EXPECT_EQ(ParseUtcMs(base::UtcText(ms)), ms);
+    EXPECT_EQ(ParseUtcMs(UtcText(ms)), ms);
   EXPECT_EQ(ParseUtcMs("2025-12-21T10:00:00Z"), 1'766'311'200'000);
 }
 
@@ -39,4 +39,4 @@ TEST(TimeParse, SpansHaveTheirTwoLargestUnits) {
 }
 
 }  // namespace
-}  // namespace tenure::app
+}  // namespace tenure::base

@@ -1,0 +1,361 @@
+// Leaders, reliable tasks and chaos.
+
+#include <atomic>
+#include <semaphore>
+#include <stdexcept>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "holder/test/world.hpp"
+#include "tenure/leases/chaos.hpp"
+#include "tenure/leases/leader.hpp"
+#include "tenure/leases/reliable_task.hpp"
+
+namespace tenure::leases {
+namespace {
+
+using holder::test::Call;
+using holder::test::MemoryStore;
+using holder::test::Op;
+using holder::test::World;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr ManagerOptions kQuiet{.stall_guard = false};
+const LeaderOptions kOnce{.contend_again = false};
+
+void AwaitStop(const std::stop_token& stop) {
+  std::binary_semaphore stopped(0);
+  const std::stop_callback callback(stop, [&] { stopped.release(); });
+  stopped.acquire();
+}
+
+TEST(Leader, ReleasesOnlyAfterItsWorkHasReturned) {  // P4
+  World world(kQuiet);
+  std::stop_source stop;
+  std::binary_semaphore elected(0);
+  std::thread leader([&] {
+    RunAsLeader(
+        *world.manager, "leader",
+        [&](Lease& lease, const std::stop_token& token) {
+          elected.release();
+          AwaitStop(token);
+          EXPECT_TRUE(lease.Held());
+          EXPECT_EQ(world.Look("leader").state, LeaseState::kHeld);
+        },
+        stop.get_token());
+  });
+  elected.acquire();
+  stop.request_stop();
+  leader.join();
+  EXPECT_EQ(world.Look("leader").state, LeaseState::kFree);
+}
+
+TEST(Leader, ContendsAgainAfterALoss) {  // P7
+  World world(kQuiet);
+  std::stop_source stop;
+  std::vector<std::int64_t> fences;
+  std::vector<std::optional<LossReason>> losses;
+  RunAsLeader(*world.manager, "leader",
+              [&](Lease& lease, const std::stop_token& token) {
+                fences.push_back(lease.fence());
+                if (fences.size() == 3) {
+                  stop.request_stop();
+                  return;
+                }
+                world.manager->Break({.name = "leader", .force = true});
+                lease.TryRenewNow();
+                AwaitStop(token);
+                EXPECT_FALSE(lease.Held());
+              },
+              stop.get_token(),
+              {.deposed = [&](const Lost& lost) { losses.push_back(lost.verdict); }});
+  EXPECT_THAT(fences, ElementsAre(1, 2, 3));
+  EXPECT_THAT(losses, ElementsAre(LossReason::kBroken, LossReason::kBroken));
+}
+
+TEST(Leader, WhatTheWorkThrowsGoesToTheCallerAndTheLeaseIsReleased) {
+  World world(kQuiet);
+  EXPECT_THROW(
+      RunAsLeader(
+          *world.manager, "leader",
+          [](Lease&, const std::stop_token&) { throw std::domain_error("no"); }, {}, kOnce),
+      std::domain_error);
+  world.manager = nullptr;
+  EXPECT_EQ(world.Look("leader").state, LeaseState::kFree);
+}
+
+TEST(Leader, StopsWaitingWhenItIsStopped) {
+  World world(kQuiet);
+  const Lease other = world.Get("leader");
+  std::stop_source stop;
+  std::thread leader([&] {
+    RunAsLeader(
+        *world.manager, "leader", [](Lease&, const std::stop_token&) { FAIL(); }, stop.get_token());
+  });
+  while (world.Look("leader").waiters == 0) std::this_thread::yield();
+  stop.request_stop();
+  leader.join();
+}
+
+TEST(Leader, OutlastsTroublesOfTheStore) {
+  World world(kQuiet);
+  std::atomic<int> failures = 5;
+  world.store->before = [&](const Call& call) {
+    if (call.op == Op::kAcquire && failures-- > 0) call.Fail();
+  };
+  std::atomic<bool> over = false;
+  std::thread time([&] {
+    while (!over) {
+      world.clock.Advance(1);
+      std::this_thread::yield();
+    }
+  });
+  int led = 0;
+  RunAsLeader(*world.manager, "leader", [&](Lease&, const std::stop_token&) { ++led; }, {},
+              {.lease = {.ttl = kMaxTtl}, .contend_again = false});
+  over = true;
+  time.join();
+  EXPECT_EQ(led, 1);
+}
+
+/// A task that is offered by hand.
+struct TaskWorld : World {
+  TaskWorld() {
+    options.name = "report";
+    options.work = [this](const TaskContext& context) {
+      runs.push_back(context.nominal_ms);
+      if (work) work(context);
+    };
+    options.finished = [this](const TaskContext&, const std::string& error) {
+      errors.push_back(error);
+    };
+  }
+
+  ReliableTaskOptions options;
+  std::function<void(const TaskContext&)> work;
+  std::vector<std::int64_t> runs;
+  std::vector<std::string> errors;
+};
+
+TEST(Task, RunsOnceForEachGridTime) {
+  TaskWorld world;
+  ReliableTask one(*world.manager, world.options);
+  ReliableTask two(*world.manager, world.options);
+  for (int i = 0; i < 10; ++i) {
+    one.Offer();
+    two.Offer();
+    world.Run(60'000);
+  }
+  ASSERT_EQ(world.runs.size(), 10U);
+  for (std::size_t i = 1; i < world.runs.size(); ++i)
+    EXPECT_EQ(world.runs[i] - world.runs[i - 1], 60'000);
+  EXPECT_EQ(world.errors, std::vector<std::string>(10));
+}
+
+TEST(Task, SaysWhenToOfferAgain) {
+  TaskWorld world;
+  ReliableTask task(*world.manager, world.options);
+  const std::int64_t at_once = task.Offer();
+  EXPECT_EQ(at_once, world.clock.NowMs());
+  const std::int64_t next_ms = task.Offer();
+  EXPECT_GT(next_ms, world.clock.NowMs());
+  EXPECT_LE(next_ms, world.clock.NowMs() + 60'000);
+}
+
+TEST(Task, AFailedRunIsTriedAgainSoonForTheSameTime) {
+  TaskWorld world;
+  int failures = 2;
+  world.work = [&](const TaskContext&) {
+    if (failures-- > 0) throw std::runtime_error("no paper");
+  };
+  ReliableTask task(*world.manager, world.options);
+  for (int i = 0; i < 3; ++i) {
+    task.Offer();
+    world.Run(100);
+  }
+  ASSERT_EQ(world.runs.size(), 3U);
+  EXPECT_EQ(world.runs[0], world.runs[2]);
+  EXPECT_THAT(world.errors, ElementsAre("no paper", "no paper", ""));
+}
+
+TEST(Task, ALongRunKeepsItsLock) {
+  TaskWorld world;
+  world.work = [&](const TaskContext& context) {
+    world.Run(1'000'000);
+    EXPECT_FALSE(context.stop.stop_requested());
+    EXPECT_EQ(context.lease, "task/report");
+  };
+  ReliableTask task(*world.manager, world.options);
+  task.Offer();
+  EXPECT_THAT(world.errors, ElementsAre(""));
+  EXPECT_GE(world.store->Count(Op::kRenew), 1'000 / 30) << "every quarter of the timeout";
+}
+
+TEST(Task, WorkIsCancelledByTheEndOfItsLockAndItsEndIsRefused) {  // R4, R5, R6
+  TaskWorld world;
+  world.work = [&](const TaskContext& context) {
+    world.store->before = [](const Call& call) {
+      if (call.op == Op::kRenew) call.Fail();
+    };
+    world.Run(107'999);
+    EXPECT_FALSE(context.stop.stop_requested());
+    world.Run(1);
+    EXPECT_TRUE(context.stop.stop_requested()) << "by the deadline, not after a count of failures";
+    world.Run(12'000);
+    // Another process takes over, for the same time.
+    const auto run = std::get<TaskRun>(world.store->Open()->Connect()->ClaimTask(
+        {.name = "report", .term = "other"}, Milliseconds(1'000)));
+    EXPECT_TRUE(run.reclaimed);
+    EXPECT_EQ(run.nominal_ms, context.nominal_ms);
+    EXPECT_GT(run.lock.fence, context.fence);
+  };
+  ReliableTask task(*world.manager, world.options);
+  task.Offer();
+  ASSERT_EQ(world.errors.size(), 1U);
+  EXPECT_THAT(world.errors[0], HasSubstr("refused"));
+  EXPECT_EQ(world.Look("task/report").holder, "") << "the new run is untouched";
+  EXPECT_EQ(world.Look("task/report").term, "other");
+}
+
+TEST(Task, ALostReplyOfAClaimIsTheSameRun) {
+  TaskWorld world;
+  int losses = 1;
+  world.store->after = [&](const Call& call) {
+    if (call.op == Op::kClaim && losses-- > 0) call.LoseReply();
+  };
+  ReliableTask task(*world.manager, world.options);
+  task.Offer();
+  EXPECT_TRUE(world.runs.empty());
+  task.Offer();
+  EXPECT_EQ(world.runs.size(), 1U);
+  EXPECT_THAT(world.errors, ElementsAre(""));
+}
+
+TEST(Task, AClaimWhoseTermEndedUnheardOfIsMadeWithANewOne) {
+  TaskWorld world;
+  int losses = 1;
+  world.store->after = [&](const Call& call) {
+    if (call.op == Op::kClaim && losses-- > 0) call.LoseReply();
+  };
+  ReliableTask task(*world.manager, world.options);
+  task.Offer();
+  world.Run(120'000);  // the claim was carried out, and its lock has expired
+  task.Offer();
+  task.Offer();
+  EXPECT_EQ(world.runs.size(), 1U);
+}
+
+TEST(Task, ALostReplyOfTheFinishStillCounts) {
+  World world(kQuiet);
+  std::atomic<int> losses = 1;
+  world.store->after = [&](const Call& call) {
+    if (call.op == Op::kFinish && losses-- > 0) call.LoseReply();
+  };
+  std::binary_semaphore finished(0);
+  std::string error = "none";
+  const ReliableTask task(*world.manager, {.name = "report",
+                                           .work = [](const TaskContext&) {},
+                                           .finished =
+                                               [&](const TaskContext&, const auto& e) {
+                                                 error = e;
+                                                 finished.release();
+                                               }});
+  world.store->AwaitCount(Op::kFinish, 1);
+  while (!finished.try_acquire()) {
+    world.clock.Advance(10);
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(world.store->Count(Op::kFinish), 2);
+}
+
+TEST(Task, AtShutdownTheWorkIsStoppedAndWaitedFor) {
+  World world(kQuiet);
+  std::binary_semaphore begun(0);
+  bool ended = false;
+  {
+    const ReliableTask task(*world.manager, {.name = "report", .work = [&](const TaskContext& c) {
+                                               begun.release();
+                                               AwaitStop(c.stop);
+                                               ended = true;
+                                             }});
+    begun.acquire();
+  }
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(world.Look("task/report").state, LeaseState::kFree);
+}
+
+TEST(Task, WakeOffersAtOnce) {
+  World world(kQuiet);
+  ReliableTask task(*world.manager, {.name = "report", .work = [](const TaskContext&) {}});
+  world.store->AwaitCount(Op::kClaim, 2);
+  task.Wake();
+  world.store->AwaitCount(Op::kClaim, 3);
+}
+
+TEST(Chaos, IsDecidedByItsSeed) {
+  const auto play = [](std::uint64_t seed) {
+    testing::VirtualClock clock;
+    const auto store = std::make_shared<MemoryStore>(clock);
+    const auto provider = MakeChaosProvider(
+        store->Open(), {.seed = seed, .failure = 0.3, .lost_reply = 0.3, .duplicate = 0.3});
+    const auto session = provider->Connect();
+    std::string story;
+    for (int i = 0; i < 50; ++i) {
+      try {
+        session->Acquire({.name = "a", .term = "t"}, Milliseconds(100));
+        story += 'y';
+      } catch (const ProviderUnavailable& e) {
+        story += e.outcome_unknown() ? '?' : 'n';
+      }
+    }
+    return story + std::to_string(store->Count(Op::kAcquire));
+  };
+  EXPECT_EQ(play(1), play(1));
+  EXPECT_NE(play(1), play(2));
+}
+
+TEST(Chaos, HoldersBearItWithoutTwoAtOnce) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    testing::VirtualClock clock;
+    const auto store = std::make_shared<MemoryStore>(clock);
+    const auto make = [&](std::uint64_t salt) {
+      return std::make_unique<Manager>(
+          MakeChaosProvider(
+              store->Open(),
+              {.seed = seed * 10 + salt, .failure = 0.2, .lost_reply = 0.2, .duplicate = 0.2}),
+          ManagerOptions{.threads = false, .clock = &clock, .seed = seed});
+    };
+    const std::unique_ptr<Manager> managers[] = {make(1), make(2), make(3)};
+    Lease leases[3];
+    std::int64_t highest = 0;
+    for (int step = 0; step < 2'000; ++step) {
+      const std::size_t who = static_cast<std::size_t>(step) % 3;
+      if (!leases[who].Held()) {
+        try {
+          auto outcome = managers[who]->TryAcquire("a", {.ttl = Milliseconds(2'000)});
+          if (auto* lease = std::get_if<Lease>(&outcome)) {
+            EXPECT_GT(lease->fence(), highest) << "L2";
+            highest = lease->fence();
+            leases[who] = std::move(*lease);
+          }
+        } catch (const LeaseError&) {
+          // Asked again in the next round.
+        }
+      }
+      const int holders = static_cast<int>(leases[0].Held()) + static_cast<int>(leases[1].Held()) +
+                          static_cast<int>(leases[2].Held());
+      ASSERT_LE(holders, 1) << "L1 and L3, seed " << seed;
+      if (step % 97 == 0) leases[who] = Lease();
+      clock.Advance(37);
+      for (const auto& manager : managers) manager->RunDue();
+    }
+    EXPECT_GT(highest, 5);
+  }
+}
+
+}  // namespace
+}  // namespace tenure::leases

@@ -1,0 +1,213 @@
+// Leases while everything around them breaks: holders that are stopped for longer than their ttl or
+// killed, PostgreSQL that restarts or cuts connections, servers that stand still. Afterwards: no
+// two processes ever believed at the same instant that they held the lease (L3), fences rose with
+// every holder (L2), and the fenced writes lie in the order of their fences.
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <regex>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "api/store_under_test.hpp"
+#include "load.hpp"
+#include "standby.hpp"
+#include "support/postgres_cluster.hpp"
+#include "support/server_process.hpp"
+
+namespace tenure::chaos {
+namespace {
+
+using support::PostgresCluster;
+using support::Process;
+using support::ServerProcess;
+
+/// For how long a process believed that it held the lease.
+struct Held {
+  std::int64_t fence = 0;
+  std::int64_t from_ms = 0;
+  std::int64_t until_ms = 0;
+};
+
+/// A few holders of one lease, and what becomes of them.
+class Holders {
+ public:
+  Holders(std::vector<std::string> provider_urls, std::string database_url)
+      : urls_(std::move(provider_urls)), database_url_(std::move(database_url)) {
+    for (std::size_t i = 0; i < 4; ++i) Start(i);
+  }
+
+  /// Stops one for longer than its ttl and lets it go on.
+  void Pause(std::size_t i) {
+    processes_[i]->Kill(SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1'000));
+    processes_[i]->Kill(SIGCONT);
+  }
+  void KillAndRestart(std::size_t i) {
+    processes_[i]->Kill(SIGKILL);
+    processes_[i]->Wait();
+    outputs_ += processes_[i]->Output();
+    Start(i);
+  }
+  std::size_t size() const { return processes_.size(); }
+
+  /// Waits until some process has held the lease `count` more times.
+  void AwaitHolds(std::size_t count) {
+    const std::size_t wanted = Periods().size() + count;
+    api::Eventually("the lease is held again", [&] { return Periods().size() >= wanted; });
+  }
+
+  std::vector<Held> Periods() const {
+    std::string all = outputs_;
+    for (const auto& [i, process] : processes_) all += process->Output();
+    static const std::regex kLine("held (\\d+) (\\d+) (\\d+)\n");
+    std::vector<Held> periods;
+    for (std::sregex_iterator at(all.begin(), all.end(), kLine), end; at != end; ++at)
+      periods.push_back({std::stoll((*at)[1]), std::stoll((*at)[2]), std::stoll((*at)[3])});
+    std::sort(periods.begin(), periods.end(),
+              [](const Held& a, const Held& b) { return a.fence < b.fence; });
+    return periods;
+  }
+
+  /// What contradicts L2 or L3; empty when nothing does.
+  std::string Contradictions() const {
+    std::string found;
+    const auto periods = Periods();
+    for (std::size_t i = 1; i < periods.size(); ++i) {
+      const Held& before = periods[i - 1];
+      const Held& after = periods[i];
+      if (after.fence == before.fence)
+        found += fmt::format("two processes had fence {}\n", after.fence);
+      if (after.from_ms < before.until_ms)
+        found += fmt::format("fence {} was held until {} and fence {} from {}\n", before.fence,
+                             before.until_ms, after.fence, after.from_ms);
+    }
+    return found;
+  }
+
+ private:
+  void Start(std::size_t i) {
+    std::vector<std::string> argv{LeaseHolderBinary(), urls_[i % urls_.size()], "chaos"};
+    if (!database_url_.empty()) argv.push_back(database_url_);
+    processes_[i] = std::make_unique<Process>(support::ProcessOptions{.argv = std::move(argv)});
+  }
+  static std::string LeaseHolderBinary() { return std::getenv("LEASE_HOLDER_BINARY"); }
+
+  const std::vector<std::string> urls_;
+  const std::string database_url_;
+  std::map<std::size_t, std::unique_ptr<Process>> processes_;
+  std::string outputs_;  // of those that were killed
+};
+
+/// Holders and something else to break, in an order that the seed decides.
+void Torment(Holders& holders, const std::vector<std::function<void()>>& others) {
+  std::mt19937_64 random(ChooseSeed());
+  holders.AwaitHolds(2);
+  for (int blow = 0; blow < 8; ++blow) {
+    const std::size_t choice = random() % (2 + others.size());
+    const std::size_t victim = random() % holders.size();
+    if (choice == 0)
+      holders.Pause(victim);
+    else if (choice == 1)
+      holders.KillAndRestart(victim);
+    else
+      others[choice - 2]();
+    holders.AwaitHolds(1);
+  }
+}
+
+class LeaseChaos : public testing::Test {
+ protected:
+  void MakeTable() {
+    postgres_.Execute(database_,
+                      "create table writes (id bigserial primary key, fence bigint, term text)");
+  }
+  /// Writes in another order than their fences, or of one fence by two holders.
+  std::string StrayWrites() {
+    return postgres_.Execute(database_,
+                             "select count(*) from (select fence < max(fence) over (order by id) "
+                             "as stray from writes) w "
+                             "where stray") +
+           postgres_.Execute(database_,
+                             "select '/' || count(*) from (select fence from writes group "
+                             "by fence having count(distinct term) > 1) twice");
+  }
+  std::string Url() const { return postgres_.Url(database_); }
+
+  PostgresCluster postgres_;
+  const std::string database_ = postgres_.CreateDatabase();
+};
+
+TEST_F(LeaseChaos, L3_OnPostgresThatRestartsAndCutsConnections) {
+  MakeTable();
+  Holders holders({Url()}, Url());
+  Torment(holders, {[&] { postgres_.Restart(PostgresCluster::StopMode::kImmediate); },
+                    [&] { postgres_.Restart(PostgresCluster::StopMode::kFast); },
+                    [&] { postgres_.KillAllBackends(); }});
+  EXPECT_EQ(holders.Contradictions(), "");
+  EXPECT_EQ(StrayWrites(), "0/0");
+}
+
+TEST_F(LeaseChaos, L3_OverServersThatAreKilledAndPaused) {
+  MakeTable();
+  std::vector<std::unique_ptr<ServerProcess>> servers;
+  for (int i = 0; i < 2; ++i)
+    servers.push_back(std::make_unique<ServerProcess>(support::ServerOptions{.store_url = Url()}));
+  const int port = servers[1]->Port();
+  Holders holders({servers[0]->Url(), servers[1]->Url()}, Url());
+  Torment(holders, {[&] {
+                      servers[1]->Kill();
+                      servers[1] = std::make_unique<ServerProcess>(
+                          support::ServerOptions{.store_url = Url(), .port = port});
+                    },
+                    [&] {
+                      servers[0]->Pause();
+                      holders.AwaitHolds(1);
+                      servers[0]->Resume();
+                    }});
+  EXPECT_EQ(holders.Contradictions(), "");
+  EXPECT_EQ(StrayWrites(), "0/0");
+}
+
+TEST(LeaseChaosOnAFile, L3_WithHoldersThatAreKilledAndPaused) {
+  const support::TempDir dir;
+  Holders holders({"sqlite://" + (dir.path() / "leases.db").string()}, "");
+  Torment(holders, {});
+  EXPECT_EQ(holders.Contradictions(), "");
+}
+
+TEST(LeaseFailover, AfterAPromotionWhatIsHeldIsRenewedAndNothingIsGrantedForAWhile) {
+  PostgresCluster primary;
+  const std::string database = primary.CreateDatabase();
+  SynchronousStandby standby(primary);
+  const std::string url = fmt::format("postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/{}",
+                                      primary.port(), standby.port(), database);
+  const ServerProcess server({.store_url = url});
+  const std::string term = "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071";
+  const auto acquire = [&](const std::string& name, const std::string& by) {
+    return server.Call("POST", "/api/v1/leases/" + name + "/acquire",
+                       fmt::format(R"({{"term":"{}","ttl_ms":120000,"holder":"h"}})", by),
+                       {{"Content-Type", "application/json"}});
+  };
+  ASSERT_EQ(acquire("kept", term).status, 200);
+  primary.Stop(PostgresCluster::StopMode::kImmediate);
+  standby.Promote();
+  api::Eventually("the server serves again", [&] {
+    return server
+               .Call("POST", "/api/v1/leases/kept/renew",
+                     fmt::format(R"({{"term":"{}","fence":1}})", term),
+                     {{"Content-Type", "application/json"}})
+               .status == 200;
+  });
+  const auto frozen = acquire("other", "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6072");
+  EXPECT_EQ(frozen.status, 409);
+  EXPECT_EQ(frozen.Json()["reason"].Text(), "frozen");
+  EXPECT_GT(frozen.Json()["retry_after_ms"].Int(), 0);
+}
+
+}  // namespace
+}  // namespace tenure::chaos
