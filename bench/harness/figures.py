@@ -76,6 +76,13 @@ def spread(numbers):
     return f"{middle} ({short(min(numbers))}..{short(max(numbers))})"
 
 
+def ratio_text(figure):
+    """Of the medians, which decides; in brackets the least and the most of the pairs."""
+    if len(figure.ours) != len(figure.peer) or len(figure.ours) == 1:
+        return short(figure.ratio)
+    return f"{short(figure.ratio)} ({short(min(figure.ratios))}..{short(max(figure.ratios))})"
+
+
 def remarks(figure):
     """What stands below the table about one figure."""
     yield from (f"{name}: {value}" for name, value in figure.notes.items())
@@ -86,7 +93,7 @@ def remarks(figure):
 def table(figures, failures):
     head = ["row", "work", "Tenure", "against", "peer", "ratio", "goal", ""]
     lines = [[f.row, f.what, f"{spread(f.ours)} {f.unit}", f.against, f"{spread(f.peer)} {f.unit}",
-              spread(f.ratios) if len(f.ours) == len(f.peer) else short(f.ratio),
+              ratio_text(f),
               f"{f.sense} {f.goal:g}", "met" if f.met else "MISSED"] for f in figures]
     lines += [[row, "FAILED: " + reason.splitlines()[0][:100], "", "", "", "", "", ""]
               for row, reason in failures]

@@ -1,5 +1,6 @@
 #include "lease_waits.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
