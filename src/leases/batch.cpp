@@ -35,8 +35,8 @@ LeaseRow ReadRow(const db::Rows::Row& row) {
 
 void Ledgers::Want(const LeaseKey& key, const base::Uuid* term, Use use) {
   Wanted& wanted = wanted_[key];
-  if (term) wanted.terms.insert(*term);
   wanted.may_grant |= use == Use::kMayGrant;
+  if (term) (use == Use::kMayGrant ? wanted.new_terms : wanted.holder_terms).insert(*term);
 }
 
 Ledgers::Opening Ledgers::Queue(db::Transaction& tx) {
@@ -46,16 +46,12 @@ Ledgers::Opening Ledgers::Queue(db::Transaction& tx) {
       granting_.Add(key);
       granting_keys_.push_back(key);
     }
-    for (const base::Uuid& term : wanted.terms) {
-      term_names_.Add(key);
-      term_keys_.push_back(key);
-      terms_.push_back(term);
-    }
+    for (const base::Uuid& term : wanted.new_terms) new_terms_.Add(key, term);
   }
   tx.Queue(sql::kLockNames, names_.tenants, names_.names);
   return {tx.Queue(sql::kTakeFences, granting_.tenants, granting_.names),
           tx.Queue(sql::kLoadLeases, names_.tenants, names_.names),
-          tx.Queue(sql::kLoadEnded, term_names_.tenants, term_names_.names, terms_),
+          new_terms_.Queue(tx),
           tx.Queue(sql::kLoadTickets, names_.tenants, names_.names, kLineAhead),
           tx.Queue(sql::kReadLimits),
           tx.QueueClock()};
@@ -73,14 +69,14 @@ void Ledgers::Open(db::Transaction& tx, const Opening& opening) {
     by_name[row.ordinal()]->row = ReadRow(row);
     by_name[row.ordinal()]->floor = row.Int(10);
   }
-  for (const auto row : tx.Take(opening.ended))
-    loaded[term_keys_[row.ordinal()]].ended[terms_[row.ordinal()]] =
-        static_cast<LossReason>(row.Int(0));
+  new_terms_.Take(tx, opening.ended, loaded);
   for (const auto row : tx.Take(opening.tickets))
     by_name[row.ordinal()]->tickets.push_back(
         {row.Int(0), row.Uuid(1), std::string(row.Text(2)), row.Int(3)});
   for (auto* one : by_name)
     one->long_line = one->tickets.size() >= static_cast<std::size_t>(kLineAhead);
+
+  LoadEndedHolders(tx, loaded);
 
   const db::Rows store_row = tx.Take(opening.limits);
   const auto store = store_row[0];
@@ -92,6 +88,26 @@ void Ledgers::Open(db::Transaction& tx, const Opening& opening) {
   now_ms_ = tx.TakeClock(opening.clock);
   for (auto& [key, one] : loaded)
     ledgers_.emplace(key, Ledger(key, std::move(one), limits, now_ms_, process_));
+}
+
+/// Who renews or releases is nearly always the holder, and the row says so. Only for the others is
+/// it looked up how their term ended: in a further statement, still under the lock.
+void Ledgers::LoadEndedHolders(db::Transaction& tx, std::map<LeaseKey, Ledger::Loaded>& loaded) {
+  TermColumns strangers;
+  for (const auto& [key, wanted] : wanted_)
+    for (const base::Uuid& term : wanted.holder_terms)
+      if (loaded[key].row.term != term) strangers.Add(key, term);
+  strangers.Take(tx, strangers.Queue(tx), loaded);
+}
+
+db::Transaction::Pending Ledgers::TermColumns::Queue(db::Transaction& tx) const {
+  return tx.Queue(sql::kLoadEnded, names.tenants, names.names, terms);
+}
+
+void Ledgers::TermColumns::Take(db::Transaction& tx, db::Transaction::Pending pending,
+                                std::map<LeaseKey, Ledger::Loaded>& loaded) const {
+  for (const auto row : tx.Take(pending))
+    loaded[keys[row.ordinal()]].ended[terms[row.ordinal()]] = static_cast<LossReason>(row.Int(0));
 }
 
 Ledger& Ledgers::At(const LeaseKey& key) {

@@ -64,9 +64,27 @@ class Ledgers {
     }
   };
   struct Wanted {
-    std::set<base::Uuid> terms{};
+    std::set<base::Uuid> new_terms{};     // of those who acquire
+    std::set<base::Uuid> holder_terms{};  // of those who renew or release
     bool may_grant = false;
   };
+  /// Terms whose end is looked up.
+  struct TermColumns {
+    void Add(const LeaseKey& key, const base::Uuid& term) {
+      names.Add(key);
+      keys.push_back(key);
+      terms.push_back(term);
+    }
+    db::Transaction::Pending Queue(db::Transaction& tx) const;
+    void Take(db::Transaction& tx, db::Transaction::Pending pending,
+              std::map<LeaseKey, Ledger::Loaded>& loaded) const;
+
+    Columns names;
+    std::vector<LeaseKey> keys;
+    std::vector<base::Uuid> terms;
+  };
+
+  void LoadEndedHolders(db::Transaction& tx, std::map<LeaseKey, Ledger::Loaded>& loaded);
 
   void ApplyRows(db::Transaction& tx);
   void ApplyHistory(db::Transaction& tx);
@@ -79,9 +97,7 @@ class Ledgers {
   Columns names_;
   Columns granting_;
   std::vector<LeaseKey> granting_keys_;
-  Columns term_names_;
-  std::vector<base::Uuid> terms_;
-  std::vector<LeaseKey> term_keys_;
+  TermColumns new_terms_;
 
   std::int64_t now_ms_ = 0;
   std::int64_t longest_ttl_ms_ = 0;

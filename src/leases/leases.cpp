@@ -50,7 +50,7 @@ template <class Reply>
 void Leases::Change(const LeaseKey& key, Command command, base::Caller caller,
                     Callback<Reply> done) {
   const std::size_t hash = LeaseKeyHash()(key);
-  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash, std::move(command),
+  SubmitTo(store_.WriteLane(kLane), change_, std::move(caller), hash, std::move(command),
            [done = std::move(done)](db::Result<ChangeReply> result) mutable {
              if (result.ok())
                done(std::get<Reply>(std::move(result.value().outcome)));
@@ -82,14 +82,14 @@ void Leases::Release(ReleaseCommand command, base::Caller caller, Callback<Relea
 
 void Leases::Break(BreakCommand command, base::Caller caller, Callback<ChangeReply> done) {
   const std::size_t hash = LeaseKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash, Command(std::move(command)),
+  SubmitTo(store_.WriteLane(kLane), change_, std::move(caller), hash, Command(std::move(command)),
            std::move(done));
 }
 
 void Leases::BreakOnce(BreakCommand command, db::OnceKey key, base::Caller caller,
                        Callback<db::OnceReply> done) {
   const std::size_t hash = LeaseKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_once_, std::move(caller), hash,
+  SubmitTo(store_.WriteLane(kLane), change_once_, std::move(caller), hash,
            db::OnceRequest<Command>{std::move(command), std::move(key)}, std::move(done));
 }
 

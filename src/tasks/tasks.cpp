@@ -9,18 +9,18 @@ Tasks::Tasks(db::Store& store, wake::Registry& wake, std::string process, const 
       probe_(metrics),
       change_(std::move(process), clock, wake, probe_) {}
 
-/// By the key of the lease, so that a task and its lock are in one lane.
 template <class Reply>
 void Tasks::Change(const TaskKey& key, Command command, base::Caller caller, Callback<Reply> done) {
   const std::size_t hash = leases::LeaseKeyHash()(key.LockKey());
-  store_.WriteLane(hash).Submit(std::make_unique<ChangeHandler::ItemType>(
-      change_, std::move(caller), hash, std::move(command),
-      [done = std::move(done)](db::Result<ChangeReply> result) mutable {
-        if (result.ok())
-          done(std::get<Reply>(std::move(result.value().outcome)));
-        else
-          done(result.fault());
-      }));
+  store_.WriteLane(leases::kLane)
+      .Submit(std::make_unique<ChangeHandler::ItemType>(
+          change_, std::move(caller), hash, std::move(command),
+          [done = std::move(done)](db::Result<ChangeReply> result) mutable {
+            if (result.ok())
+              done(std::get<Reply>(std::move(result.value().outcome)));
+            else
+              done(result.fault());
+          }));
 }
 
 void Tasks::Claim(ClaimCommand command, base::Caller caller, Callback<leases::ClaimOutcome> done) {
