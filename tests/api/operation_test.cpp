@@ -1,4 +1,5 @@
 // What an operator sees: probes, metrics, refused settings, reload.
+#include <algorithm>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -38,9 +39,13 @@ TEST_P(Operation, TheProbesSayThatAllIsWell) {
             GetParam() == Engine::kSqlite ? "sqlite" : "postgres");
   EXPECT_EQ(health["store"]["incarnation"].Int(), 1);
   EXPECT_NE(health["store"]["installation"].Text(), "");
-  std::vector<std::string> jobs;
-  for (const Json& job : health["jobs"].Elements()) jobs.push_back(job["name"].Text());
-  EXPECT_THAT(jobs, testing::Contains("sessions.expiry"));
+  // A task is there from its first offer on, which each process makes when it starts.
+  Eventually("the tasks are there", [&] {
+    const auto tasks = api.Get("/health").Json()["tasks"].Elements();
+    return std::any_of(tasks.begin(), tasks.end(), [](const Json& task) {
+      return task["name"].Text() == "sessions.expiry" && task["status"].Text() == "ok";
+    });
+  });
 }
 
 TEST_P(Operation, TheMetricsOfSessionsMoveByWhatHappened) {
