@@ -158,6 +158,42 @@ TEST_F(Traces, EachOutcomeOfALeaseHasItsWord) {
                           "Lease.Release lost:released", "Lease.Renew lost:released"));
 }
 
+TEST_F(Traces, AHeartbeatOfManyIsOneSpanThatNamesWhatWasLost) {
+  const auto server = Serve();
+  const Api api(*server);
+  Lease kept(api);
+  Lease lost(api);
+  std::string items;
+  for (Lease* lease : {&kept, &lost}) {
+    lease->Acquire();
+    items += (items.empty() ? "" : ",") + (R"({"name":")" + lease->name()) + "\"," +
+             lease->FenceAndTerm().substr(1);
+  }
+  lost.Release();
+  api.Call("POST", "/api/v1/leases/renew", "{\"leases\":[" + items + "]}");
+  const SeenSpan span = Await(4).back();
+  EXPECT_EQ(span.name, "Lease.Renew");
+  EXPECT_EQ(span.attributes.at("lease.count"), "2");
+  EXPECT_EQ(span.attributes.at("lease.lost"), "1");
+  EXPECT_EQ(span.attributes.at("lease.name"), lost.name());
+  EXPECT_EQ(span.attributes.at("lease.id"), lost.term());
+  EXPECT_EQ(span.attributes.at("lease.result"), "lost:released");
+}
+
+TEST_F(Traces, WhoLeavesTheLineLeavesASpan) {
+  const auto server = Serve();
+  const Api api(*server);
+  Lease lease(api);
+  lease.Acquire();
+  WaitingAcquire waiting(api, lease, {.wait_ms = 60'000});
+  AwaitLine(lease, 1);
+  waiting.Leave();
+  const SeenSpan span = Await(2).back();
+  EXPECT_EQ(span.name, "Lease.Acquire");
+  EXPECT_EQ(span.attributes.at("lease.result"), "abandoned");
+  EXPECT_FALSE(span.attributes.contains("http.response.status_code")) << "nobody was answered";
+}
+
 TEST_F(Traces, WhatTheCallerDoesNotRecordIsNotRecordedHereAndNonsenseBeginsATrace) {
   const auto server = Serve();
   Lease lease{Api(*server)};
