@@ -84,7 +84,7 @@ void ChangeHandler::DoneItems(Items items) {
 
 void ChangeHandler::Count(const Command& command, const Outcome& outcome) {
   if (const auto* acquire = std::get_if<AcquireCommand>(&command))
-    probe_.Acquired(std::get<AcquireOutcome>(outcome), clock_.BootMs() - acquire->received_boot_ms);
+    probe_.Acquired(std::get<AcquireOutcome>(outcome), clock_.BootMs() - acquire->asked_boot_ms);
   else if (const auto* renewals = std::get_if<std::vector<RenewOutcome>>(&outcome))
     for (const RenewOutcome& renewal : *renewals) probe_.Renewed(renewal);
   else if (const auto* release = std::get_if<ReleaseOutcome>(&outcome))

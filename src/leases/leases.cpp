@@ -61,6 +61,7 @@ void Leases::Change(const LeaseKey& key, Command command, base::Caller caller,
 
 void Leases::Acquire(AcquireCommand command, base::Caller caller, Callback<AcquireOutcome> done) {
   const LeaseKey key = command.key;
+  command.asked_boot_ms = clock_.BootMs();
   Change(key, std::move(command), std::move(caller), std::move(done));
 }
 

@@ -16,7 +16,7 @@ Probe::Probe(telemetry::Registry& metrics)
       ended_(metrics.GetCounter(kAcquisitions, kAcquisitionsHelp, {{"result", "term_ended"}})),
       acquisition_duration_(metrics.GetHistogram(
           "leasing_acquisition_duration_seconds",
-          "From the arrival of a request to its grant, waiting for one's turn included.",
+          "From asking the store to its grant; waiting for one's turn does not count.",
           telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)),
       renewals_(metrics.GetCounter("leasing_renewals_total", "Renewals that were asked for.")),
       renewal_failures_(metrics.GetCounter("leasing_renewal_failures_total",

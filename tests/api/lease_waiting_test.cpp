@@ -95,6 +95,20 @@ TEST_P(LeaseWaiting, ALeaseIsNotGrantedToAClientThatHasGone) {
   EXPECT_EQ(lease_.Acquire().status, 200);
 }
 
+TEST_P(LeaseWaiting, ARepeatedRequestKeepsItsPlaceAndBothAreAnswered) {
+  lease_.Acquire();
+  const Ask ask{.wait_ms = kLongMs};
+  WaitingAcquire first(api_, lease_, ask);
+  AwaitLine(lease_, 1);
+  WaitingAcquire again(api_, lease_, ask);
+  lease_.Release();
+  const HttpResponse one = first.Answer();
+  const HttpResponse two = again.Answer();
+  EXPECT_EQ(one.status, 200);
+  EXPECT_EQ(two.status, 200);
+  EXPECT_EQ(two.Json()["fence"].Int(), one.Json()["fence"].Int()) << "the same grant";
+}
+
 TEST_P(LeaseWaiting, AStopAnswersAllWhoWaitAtOnceAndTheyLeaveTheLine) {
   const StoreUnderTest store(GetParam());
   auto server = store.Serve();
@@ -149,6 +163,27 @@ TEST_F(LeaseEnsemble, WhoWaitsAtAnotherProcessIsGrantedTheLeaseOnItsRelease) {
     EXPECT_EQ(answer.Json()["fence"].Int(), lease_.fence() + 1);
     lease_.Post("release", R"({"term":")" + ask.term + "\"}");
   }
+}
+
+TEST_F(LeaseEnsemble, L3_AConnectionThatBreaksLateDoesNotReleaseWhatItsRepetitionWasGranted) {
+  lease_.Acquire();
+  const Ask ask{.wait_ms = kLongMs};
+  const auto owner = [&] { return store_.Execute("select process from tenure.lease_tickets"); };
+  WaitingAcquire first(Api(*one_), lease_, ask);
+  AwaitLine(lease_, 1);
+  const std::string first_owner = owner();
+  WaitingAcquire again(Api(*two_), lease_, ask);
+  Eventually("the other process waits for it too", [&] { return owner() != first_owner; });
+  lease_.SeenBy(Api(*two_)).Post("release", lease_.FenceAndTerm());
+  const HttpResponse granted = again.Answer();
+  ASSERT_EQ(granted.status, 200) << granted.body;
+  first.Leave();
+  Eventually("the first request is gone",
+             [&] { return Metric(Api(*one_), "leasing_waiting_requests") == 0; });
+  const HttpResponse renewed =
+      lease_.Post("renew", R"({"fence":)" + std::to_string(granted.Json()["fence"].Int()) +
+                               R"(,"term":")" + ask.term + "\"}");
+  EXPECT_EQ(renewed.status, 200) << renewed.body;
 }
 
 TEST_F(LeaseEnsemble, TheLineIsOneForAllProcesses) {

@@ -19,11 +19,17 @@ create table tenure.leases (
   expires_ms   bigint not null,  -- the deadline; once ended: the end
   break_reason text,             -- not null: an operator broke it, no renewal any more
   next_ticket  bigint not null,
-  primary key (tenant, name),
   -- This makes the fence part of a key: whoever holds FOR KEY SHARE on the row (tenure.check_fence) holds off a
   -- change of the fence, and nothing else: renewals pass.
-  unique (tenant, name, fence)
+  constraint leases_fence unique (tenant, name, fence)
 ) with (fillfactor = 70);
+
+-- After the other one, also in the order of their names (in which a dump is restored): PostgreSQL enters a row in its
+-- indexes in the order in which they were made. Two transactions that insert a new name at the same moment
+-- (lock_names.sql) must meet in leases_fence, where the second waits before it has entered anything. Were it the other
+-- way round, it would wait there with its entry in the primary key already made, and the first, which enters a new
+-- version of the row when it grants, would wait for that: a deadlock.
+alter table tenure.leases add primary key (tenant, name);
 
 -- The highest fence of the names that were removed: new names of the tenant start above it.
 create table tenure.lease_floors (

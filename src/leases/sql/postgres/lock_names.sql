@@ -4,7 +4,8 @@
 -- hold it up.
 -- Parameters: $1 tenant[], $2 name[]; each name once
 -- Lock order: leases in ascending (tenant, name), in this one statement; tickets, history, floors and the store's row
--- come after it. Every transaction that changes a lease takes all its name locks here, so two cannot deadlock.
+-- come after it. Every transaction that changes a lease takes all its name locks here, so two cannot deadlock
+-- (of two that insert a name at the same moment, see the order of the table's indexes in its migration).
 insert into tenure.leases (tenant, name, fence, holder, metadata, ttl_ms, granted_ms, renewed_ms, expires_ms, next_ticket)
 select tenant, name, 0, '', '', 0, 0, 0, 0, 1
   from unnest($1::text[], $2::text[]) as item (tenant, name)
