@@ -43,6 +43,17 @@ http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tas
   return router;
 }
 
+bool TracesOn(const config::Settings& settings) {
+  return !settings.telemetry.traces_endpoint.empty();
+}
+
+std::unique_ptr<TraceExporter> NewExporter(const config::Settings& settings,
+                                           const std::string& instance, telemetry::Tracer& tracer) {
+  if (!TracesOn(settings)) return nullptr;
+  return std::make_unique<TraceExporter>(
+      TraceExporter::Options{settings.telemetry.traces_endpoint, instance}, tracer);
+}
+
 http::ServerOptions ServerOptionsOf(const config::Settings& settings) {
   http::ServerOptions options;
   options.host = settings.listen.host;
@@ -64,6 +75,9 @@ http::ServerOptions ServerOptionsOf(const config::Settings& settings) {
 
 Service::Service(const config::Settings& settings, const std::string& instance)
     : settings_(settings),
+      tracer_(TracesOn(settings_) ? telemetry::Tracer::kCapacity : 0, base::SystemClock(),
+              metrics_),
+      exporter_(NewExporter(settings_, instance, tracer_)),
       store_(PreparedEngine(settings_, metrics_), StoreOptionsOf(settings_), base::SystemClock(),
              metrics_),
       wake_(base::SystemClock()),
@@ -74,7 +88,8 @@ Service::Service(const config::Settings& settings, const std::string& instance)
                 metrics_),
       ops_(DescribeStore(store_, background_, tasks_, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_, ops_)),
-      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock()) {
+      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
+              &tracer_) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
@@ -94,6 +109,7 @@ void Service::Start() {
     feed_->Start();
     feed_->SetInterested(true);
   }
+  if (exporter_) exporter_->Start();
   server_.Start();
   background_.Start();
   server_tasks_.Start();
@@ -108,6 +124,7 @@ void Service::Stop() {
   wake_.Stop();
   server_tasks_.Stop();
   store_.Stop();
+  if (exporter_) exporter_->Stop();  // nothing ends a span any more
 }
 
 std::string Service::Url() const {

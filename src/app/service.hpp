@@ -6,6 +6,7 @@
 #include "app/background.hpp"
 #include "app/ops_routes.hpp"
 #include "app/server_tasks.hpp"
+#include "app/trace_exporter.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
@@ -16,6 +17,7 @@
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
+#include "telemetry/trace.hpp"
 #include "wake/registry.hpp"
 
 namespace tenure::app {
@@ -43,6 +45,8 @@ class Service {
   // In order of dependence: what stands below uses what stands above.
   const config::Settings settings_;
   telemetry::Registry metrics_;
+  telemetry::Tracer tracer_;
+  std::unique_ptr<TraceExporter> exporter_;  // null: traces are off
   leases::FenceGuard guard_;
   db::Store store_;
   db::ForgetHandler forget_;

@@ -1,5 +1,7 @@
 #include "config/kinds.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -55,6 +57,31 @@ bool IsHost(std::string_view host) {
 bool IsIpv6(std::string_view host) {
   return host.find(':') != std::string_view::npos && host.size() <= 45 &&
          host.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+bool IsLoopback(const std::string& host) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1";
+}
+
+/// HOST or HOST:PORT, as in an address of HTTP.
+std::optional<Address> ParseAuthority(std::string_view text) {
+  const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
+  const auto address = ParseAddress(has_port ? std::string(text) : std::string(text) + ":443");
+  if (!address || address->port == 0) return std::nullopt;
+  return address;
+}
+
+bool IsHttpUrl(std::string_view url) {
+  const bool secure = url.starts_with("https://");
+  if (!secure && !url.starts_with("http://")) return false;
+  // What a URL is made of; nothing that a browser or libcurl would mend.
+  const auto is_plain = [](char c) { return c > ' ' && c < '\x7f' && c != '#' && c != '\\'; };
+  if (url.size() > kMaxTextBytes || !std::ranges::all_of(url, is_plain)) return false;
+  url.remove_prefix(url.find("//") + 2);
+  const auto address = ParseAuthority(url.substr(0, url.find_first_of("/?")));
+  return address && (secure || IsLoopback(address->host));
 }
 
 // Take puts the text into its member, or says false and changes nothing.
@@ -116,6 +143,12 @@ bool Take(const PostgresUrl& kind, std::string_view text, Settings& settings) {
   return true;
 }
 
+bool Take(const HttpUrl& kind, std::string_view text, Settings& settings) {
+  if (!text.empty() && !IsHttpUrl(text)) return false;
+  kind.member.In(settings) = text;
+  return true;
+}
+
 bool Take(const SecretText& kind, std::string_view text, Settings& settings) {
   if (text.empty() || text.size() > kMaxTextBytes || !base::IsStorableText(text)) return false;
   kind.member.In(settings) = Secret(std::string(text));
@@ -127,7 +160,9 @@ bool Take(const SecretText& kind, std::string_view text, Settings& settings) {
 std::optional<std::string> Assign(const Kind& kind, std::string_view text, Settings& settings) {
   const bool taken = std::visit([&](const auto& one) { return Take(one, text, settings); }, kind);
   if (taken) return std::nullopt;
-  const bool quotable = !IsSecret(kind) && !std::holds_alternative<PostgresUrl>(kind);
+  // An address may have a password in it, also where none is allowed.
+  const bool quotable = !IsSecret(kind) && !std::holds_alternative<PostgresUrl>(kind) &&
+                        !std::holds_alternative<HttpUrl>(kind);
   return fmt::format("{} is not {}", quotable ? Quoted(text) : "the value", Accepts(kind));
 }
 
@@ -142,6 +177,7 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
           [&](const ByteSize& k) { return ByteSizeText(k.member.In(settings)); },
           [&](const HostPort& k) { return AddressText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
+          [&](const HttpUrl& k) { return k.member.In(settings); },
           [&](const SecretText& k) {
             return std::string(k.member.In(settings).empty() ? std::string_view{} : kHidden);
           },
@@ -176,6 +212,9 @@ std::string Accepts(const Kind& kind) {
           },
           [](const HostPort&) -> std::string { return "an address HOST:PORT"; },
           [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },
+          [](const HttpUrl&) -> std::string {
+            return "empty or an address https://… (http://… of this machine)";
+          },
           [](const SecretText&) { return fmt::format("a secret of 1 to {} bytes", kMaxTextBytes); },
       },
       kind);

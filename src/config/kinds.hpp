@@ -94,6 +94,12 @@ struct PostgresUrl {
   Member<std::string> member;
 };
 
+/// Empty, or the whole address that something is sent to: https://…, or http://… of a loopback
+/// address, since nothing leaves this machine in clear text. Without user or password.
+struct HttpUrl {
+  Member<std::string> member;
+};
+
 /// Comes from the environment, or from a file that is named by the setting with "_file" appended;
 /// never from the configuration file or the command line, where others can read it. Never shown.
 struct SecretText {
@@ -101,7 +107,7 @@ struct SecretText {
 };
 
 using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, HostPort, PostgresUrl,
-                          SecretText>;
+                          HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.

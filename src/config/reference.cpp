@@ -111,7 +111,7 @@ std::string ReferencePage() {
 }
 
 std::string SettingsHelp() {
-  constexpr std::size_t kNameColumns = 27;
+  constexpr std::size_t kNameColumns = 28;
   constexpr std::size_t kTextColumns = 70;
   std::string help;
   for (const Setting& setting : Table()) {

@@ -94,6 +94,12 @@ struct LogSettings {
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
+struct TelemetrySettings {
+  std::string traces_endpoint;  ///< empty: no traces
+
+  friend bool operator==(const TelemetrySettings&, const TelemetrySettings&) = default;
+};
+
 struct Settings {
   Address listen{"127.0.0.1", 8080};
   std::string data = "./tenure-data";
@@ -104,6 +110,7 @@ struct Settings {
   SessionSettings sessions;
   LeaseSettings leases;
   LogSettings log;
+  TelemetrySettings telemetry;
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

@@ -204,6 +204,13 @@ const Setting kTable[] = {
      .does = "How events are logged: `json` one object per line, `text` for people, `auto` is "
              "`text` on a terminal and `json` elsewhere.",
      .change_when = "To `json` when a terminal is what your collector reads."},
+
+    {.name = "telemetry.traces_endpoint",
+     .kind = HttpUrl{AT(telemetry.traces_endpoint)},
+     .does =
+         "Where spans are sent to as OTLP over HTTP in its JSON form; empty: nothing is traced.",
+     .change_when = "When you have a collector: give its whole address, such as "
+                    "`http://127.0.0.1:4318/v1/traces`."},
 };
 
 #undef AT

@@ -22,6 +22,7 @@ std::string Another(const Kind& kind) {
   if (const auto* k = std::get_if<ByteSize>(&kind)) return ByteSizeText(k->most);
   if (std::holds_alternative<HostPort>(kind)) return "localhost:1";
   if (std::holds_alternative<PostgresUrl>(kind)) return "postgres://db/x";
+  if (std::holds_alternative<HttpUrl>(kind)) return "https://collector/v1/traces";
   return "another";
 }
 

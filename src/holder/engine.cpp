@@ -20,6 +20,11 @@ std::uint64_t SeedOr(std::uint64_t seed) {
   return seed;
 }
 
+std::string ResultText(const leases::RenewOutcome& outcome) {
+  const auto* loss = std::get_if<leases::Loss>(&outcome);
+  return loss ? "lost:" + std::string(ToText(loss->reason)) : "renewed";
+}
+
 }  // namespace
 
 Engine::Engine(std::unique_ptr<leases::Provider> provider, const leases::ManagerOptions& options)
@@ -74,15 +79,44 @@ bool Engine::RenewRound() {
   const Round round = roster_.TakeRound();
   if (round.holds.empty()) return false;
   const Milliseconds timeout = std::min(round.timeout, options_.call_timeout);
+  std::vector<leases::RenewOutcome> outcomes;
+  std::string error;
   try {
-    roster_.Answered(round, renewal_line_->Use(timeout, [&](Session& session) {
-      return session.Renew(round.requests, timeout);
-    }));
+    outcomes = renewal_line_->Use(
+        timeout, [&](Session& session) { return session.Renew(round.requests, timeout); });
+    roster_.Answered(round, outcomes);
   } catch (const std::exception& e) {
     // Whatever it was, the store has not said that a lease is lost: tried again while it is valid.
-    roster_.Failed(round, e.what());
+    error = e.what();
+    roster_.Failed(round, error);
   }
+  TellRound(round, outcomes, error);
   return true;
+}
+
+void Engine::TellRound(const Round& round, const std::vector<leases::RenewOutcome>& outcomes,
+                       const std::string& error) {
+  const auto handler = [&] {
+    const std::lock_guard lock(hooks_mutex_);
+    return on_auto_renewal_;
+  }();
+  if (!handler) return;
+  const Milliseconds took(clock_.NowMs() - round.sent_ms);
+  const bool answered = error.empty() && outcomes.size() == round.holds.size();
+  std::vector<leases::AutoRenewal> told;
+  for (std::size_t i = 0; i < round.holds.size(); ++i) {
+    const Hold& hold = *round.holds[i];
+    told.push_back({.lease = hold.name,
+                    .fence = hold.fence,
+                    .term = hold.term,
+                    .started_ms = round.sent_ms,
+                    .duration = took,
+                    .result = answered ? ResultText(outcomes[i]) : "failed",
+                    .error = error});
+  }
+  handlers_.Post([handler, told = std::move(told)] {
+    for (const leases::AutoRenewal& renewal : told) handler(renewal);
+  });
 }
 
 void Engine::WatchdogLoop() {
@@ -121,13 +155,18 @@ void Engine::TellStall(Milliseconds gap) {
                 {{"gap_ms", gap.count()}});
   const leases::Stalled stalled{.gap = gap};
   roster_.Hasten(stalled);
-  const std::lock_guard lock(stall_mutex_);
+  const std::lock_guard lock(hooks_mutex_);
   if (on_stall_) handlers_.Post([handler = on_stall_, stalled] { handler(stalled); });
 }
 
 void Engine::OnStall(std::function<void(const leases::Stalled&)> handler) {
-  const std::lock_guard lock(stall_mutex_);
+  const std::lock_guard lock(hooks_mutex_);
   on_stall_ = std::move(handler);
+}
+
+void Engine::OnAutoRenewal(std::function<void(const leases::AutoRenewal&)> handler) {
+  const std::lock_guard lock(hooks_mutex_);
+  on_auto_renewal_ = std::move(handler);
 }
 
 // ---- what a lease asks for

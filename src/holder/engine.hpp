@@ -67,6 +67,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   }
 
   void OnStall(std::function<void(const leases::Stalled&)> handler);
+  void OnAutoRenewal(std::function<void(const leases::AutoRenewal&)> handler);
 
   Roster& roster() { return roster_; }
   Lines& lines() { return lines_; }
@@ -83,6 +84,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void WatchdogLoop();
   /// Renews what is due in one call; false when nothing was.
   bool RenewRound();
+  /// What became of a round; `error` when there are no outcomes.
+  void TellRound(const Round& round, const std::vector<leases::RenewOutcome>& outcomes,
+                 const std::string& error);
   void TellLosses();
   void TellStall(Milliseconds gap);
   std::int64_t NextTickMs() const;
@@ -97,8 +101,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const std::shared_ptr<Line> renewal_line_;
   Errands errands_;
 
-  std::mutex stall_mutex_;
-  std::function<void(const leases::Stalled&)> on_stall_;  // guarded by stall_mutex_
+  std::mutex hooks_mutex_;
+  // Guarded by hooks_mutex_.
+  std::function<void(const leases::Stalled&)> on_stall_;
+  std::function<void(const leases::AutoRenewal&)> on_auto_renewal_;
 
   std::thread renewals_;
   std::thread watchdog_;

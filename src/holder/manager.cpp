@@ -114,6 +114,10 @@ void Manager::OnStall(std::function<void(const Stalled&)> handler) {
   impl_->engine->OnStall(std::move(handler));
 }
 
+void Manager::OnAutoRenewal(std::function<void(const AutoRenewal&)> handler) {
+  impl_->engine->OnAutoRenewal(std::move(handler));
+}
+
 std::int64_t Manager::RunDue() { return impl_->engine->RunDue(); }
 
 ManagerStats Manager::stats() const { return impl_->engine->roster().stats(); }

@@ -141,6 +141,36 @@ TEST(Manager, OneBlipDoesNotCostTheLease) {  // B5
   EXPECT_EQ(world.store->Count(Op::kRenew), 3);
 }
 
+TEST(Manager, EveryTryToRenewIsToldToWhoeverTraces) {
+  std::vector<AutoRenewal> told;
+  World world;
+  world.manager->OnAutoRenewal([&](const AutoRenewal& renewal) { told.push_back(renewal); });
+  const Lease lease = world.Get("a", kTenSeconds);
+  int blips = 1;
+  world.store->before = [&](const Call& call) {
+    if (call.op != Op::kRenew) return;
+    world.clock.Advance(20);
+    if (blips-- > 0) call.Fail();
+  };
+  const std::int64_t start_ms = world.clock.NowMs();
+  world.Run(4'000);
+  ASSERT_TRUE(world.manager->Break({.name = "a", .reason = "stuck"})->broken);
+  world.Run(4'000);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].result, "failed");
+  EXPECT_THAT(told[0].error, HasSubstr("does not answer"));
+  EXPECT_EQ(told[1].result, "renewed");
+  EXPECT_EQ(told[1].error, "");
+  EXPECT_EQ(told[2].result, "lost:broken");
+  for (const AutoRenewal& renewal : told) {
+    EXPECT_EQ(renewal.lease, "a");
+    EXPECT_EQ(renewal.fence, 1);
+    EXPECT_EQ(renewal.term, lease.term());
+    EXPECT_EQ(renewal.duration, Milliseconds(20));
+    EXPECT_GT(renewal.started_ms, start_ms);
+  }
+}
+
 TEST(Manager, ALostReplyOfARenewalIsNoLoss) {  // D7
   World world;
   const Lease lease = world.Get("a", kTenSeconds);

@@ -47,6 +47,18 @@ void RequireJson(const Request& request) {
                       .headers = {{"Allow", names}}});
 }
 
+/// Of two headers neither can be believed.
+std::optional<telemetry::TraceParent> ParentOf(const Request& request) {
+  const Header* found = nullptr;
+  for (const Header& header : request.headers) {
+    if (!EqualsNoCase(header.name, "traceparent")) continue;
+    if (found) return std::nullopt;
+    found = &header;
+  }
+  if (!found) return std::nullopt;
+  return telemetry::ParseTraceParent(found->value);
+}
+
 Problem Internal() {
   return {.status = 500,
           .type = "internal",
@@ -56,8 +68,9 @@ Problem Internal() {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Router& router, Probe& probe, Authenticator authenticator)
-    : router_(router), probe_(probe), authenticator_(std::move(authenticator)) {}
+Dispatcher::Dispatcher(const Router& router, Probe& probe, Authenticator authenticator,
+                       telemetry::Tracer* tracer)
+    : router_(router), probe_(probe), authenticator_(std::move(authenticator)), tracer_(tracer) {}
 
 void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
   std::optional<Problem> problem;
@@ -84,6 +97,8 @@ void Dispatcher::Serve(const std::shared_ptr<LiveExchange>& exchange) const {
   Authorize(route, request);
   if (IsWrite(route.method)) RequireJson(request);
   request.fences = ReadFences(request);
+  if (tracer_ && tracer_->enabled() && !route.span.empty())
+    exchange->span() = tracer_->Start(route.span, ParentOf(request));
   route.handler(exchange);
 }
 

@@ -11,9 +11,13 @@ namespace tenure::http {
 
 /// Brings a parsed request to its handler: is it local (protected mode), is there a route, is the
 /// content JSON, who asks, may they. The first "no" is the answer. Constant; any loop's thread.
+///
+/// A span begins where the handler does: whoever is refused before that leaves no trace.
 class Dispatcher {
  public:
-  Dispatcher(const Router& router, Probe& probe, Authenticator authenticator);
+  /// `tracer` may be null.
+  Dispatcher(const Router& router, Probe& probe, Authenticator authenticator,
+             telemetry::Tracer* tracer);
 
   /// Runs the handler, or answers why not. What a handler throws becomes the answer.
   void Dispatch(const std::shared_ptr<LiveExchange>& exchange) const;
@@ -26,6 +30,7 @@ class Dispatcher {
   const Router& router_;
   Probe& probe_;
   const Authenticator authenticator_;
+  telemetry::Tracer* const tracer_;
 };
 
 }  // namespace tenure::http

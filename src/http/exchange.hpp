@@ -4,6 +4,7 @@
 
 #include "base/task.hpp"
 #include "http/message.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::http {
 
@@ -26,6 +27,10 @@ class Exchange {
   /// For changes: the answer comes home to this loop, and the change happens only under the
   /// request's fences.
   base::Caller caller() { return {&executor(), request().fences}; }
+
+  /// Of a route that has one, when traces are on; else nothing, and setting something costs
+  /// nothing. Ends with the answer.
+  virtual telemetry::Span& span() = 0;
 
   /// Answers. REQUIRES: called once, on the loop's thread (also from inside the handler).
   virtual void Reply(Response response) = 0;

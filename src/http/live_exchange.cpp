@@ -47,6 +47,9 @@ void LiveExchange::Reply(Response response) {
   TENURE_CHECK(connection_->loop().IsCurrent(), "an exchange is answered on its own loop");
   TENURE_CHECK(!replied_, "an exchange is answered once");
   replied_ = true;
+  span_.Set("http.response.status_code", response.status);
+  if (response.status >= 500) span_.Fail();
+  span_.End();
   if (connection_->closed()) return connection_->ForgetWaiter();
   probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
   connection_->Answer(std::move(response));

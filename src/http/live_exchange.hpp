@@ -23,6 +23,7 @@ class LiveExchange final : public Exchange {
   using Exchange::Reply;
   const Request& request() const override;
   base::Executor& executor() override;
+  telemetry::Span& span() override { return span_; }
   void Reply(Response response) override;
   void OnClientGone(base::Task gone) override;
   void OnStopping(base::Task stopping) override;
@@ -38,6 +39,7 @@ class LiveExchange final : public Exchange {
 
   std::shared_ptr<Connection> connection_;
   RouteProbe* probe_;
+  telemetry::Span span_;
   const std::int64_t started_us_;
   bool replied_ = false;
 };

@@ -28,6 +28,7 @@ struct Route {
   /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
   /// since an intermediary may have decoded it and taken the path for another.
   bool encoded_slash = false;
+  std::string span = {};  ///< the name of its span in traces; empty: it has none
 };
 
 /// All routes of the server. Filled before the server starts, constant afterwards.

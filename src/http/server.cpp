@@ -22,10 +22,10 @@ namespace tenure::http {
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, const Router& router, telemetry::Registry& metrics,
-       const base::Clock& clock, Authenticator authenticator)
+       const base::Clock& clock, Authenticator authenticator, telemetry::Tracer* tracer)
       : protected_mode_(!authenticator),
         clock_(clock),
-        context_(options, router, metrics, std::move(authenticator)) {}
+        context_(options, router, metrics, std::move(authenticator), tracer) {}
 
   void Start() {
     TENURE_CHECK(loops_.empty(), "a server is started once");
@@ -78,8 +78,9 @@ class Server::Impl {
 };
 
 Server::Server(ServerOptions options, const Router& router, telemetry::Registry& metrics,
-               const base::Clock& clock, Authenticator authenticator)
-    : impl_(std::make_unique<Impl>(options, router, metrics, clock, std::move(authenticator))) {}
+               const base::Clock& clock, Authenticator authenticator, telemetry::Tracer* tracer)
+    : impl_(std::make_unique<Impl>(options, router, metrics, clock, std::move(authenticator),
+                                   tracer)) {}
 
 Server::~Server() { Stop(0); }
 

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "http/router.hpp"
 #include "telemetry/metrics.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::http {
 
@@ -36,8 +37,11 @@ using Authenticator = std::function<Principal(const Request&)>;
 /// Life: construct, Start, Stop, destroy; from one thread. Handlers run on the loops' threads.
 class Server {
  public:
+  /// `tracer` may be null; it outlives every exchange, also those that others still hold when the
+  /// server is gone.
   Server(ServerOptions options, const Router& router, telemetry::Registry& metrics,
-         const base::Clock& clock, Authenticator authenticator = nullptr);
+         const base::Clock& clock, Authenticator authenticator = nullptr,
+         telemetry::Tracer* tracer = nullptr);
   ~Server();
 
   /// Binds and serves. Throws base::UserError when the address is not to be had or not allowed.

@@ -13,10 +13,11 @@ namespace tenure::http {
 /// a closed connection must not touch it.
 struct ServerContext {
   ServerContext(const ServerOptions& server_options, const Router& router,
-                telemetry::Registry& metrics, Authenticator authenticator)
+                telemetry::Registry& metrics, Authenticator authenticator,
+                telemetry::Tracer* tracer)
       : options(server_options),
         probe(metrics, router.routes()),
-        dispatcher(router, probe, std::move(authenticator)) {}
+        dispatcher(router, probe, std::move(authenticator), tracer) {}
 
   const ServerOptions options;
   Probe probe;

@@ -8,6 +8,7 @@
 #include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
 #include "leases/json.hpp"
+#include "leases/spans.hpp"
 
 namespace tenure::leases {
 namespace {
@@ -52,12 +53,16 @@ Problem UnknownLease(const ExchangePtr& exchange) {
 template <class Reply, class Then>
 auto Answering(const ExchangePtr& exchange, Then then) {
   return [exchange, then = std::move(then)](db::Result<Reply> result) mutable {
-    if (!result.ok()) return exchange->Reply(result.fault());
+    if (!result.ok()) {
+      Conclude(exchange->span(), result.fault());
+      return exchange->Reply(result.fault());
+    }
     then(exchange, std::move(result.value()));
   };
 }
 
 void ReplyAcquired(const ExchangePtr& exchange, const AcquireOutcome& outcome) {
+  Conclude(exchange->span(), outcome);
   if (const auto* grant = std::get_if<Grant>(&outcome))
     return exchange->Reply(Json(200, GrantJson(*grant)));
   if (const auto* held = std::get_if<HeldByAnother>(&outcome))
@@ -76,12 +81,16 @@ void Acquire(Leases& leases, const ExchangePtr& exchange) {
   command.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes).value_or("");
   const std::int64_t wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWait.count()).value_or(0);
   fields.Finish();
+  Describe(exchange->span(), command.key, command.term);
   auto done = Answering<AcquireOutcome>(exchange, ReplyAcquired);
   if (wait_ms == 0) return leases.Acquire(std::move(command), exchange->caller(), std::move(done));
   const auto id =
       leases.AcquireWaiting(std::move(command), wait_ms, exchange->caller(), std::move(done));
   // Who has gone would be granted a lease that nobody renews.
-  exchange->OnClientGone([&leases, id] { leases.Abandon(id); });
+  exchange->OnClientGone([&leases, id, exchange] {
+    Abandoned(exchange->span());
+    leases.Abandon(id);
+  });
 }
 
 void Renew(Leases& leases, const ExchangePtr& exchange) {
@@ -92,9 +101,11 @@ void Renew(Leases& leases, const ExchangePtr& exchange) {
   command.term = fields.Uuid("term");
   command.ttl_ms = fields.OptionalInteger("ttl_ms", kMinTtl.count(), kMaxTtl.count());
   fields.Finish();
+  Describe(exchange->span(), command.key, command.term);
   leases.Renew({std::move(command)}, exchange->caller(),
                Answering<std::vector<RenewOutcome>>(
                    exchange, [](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
+                     Conclude(to->span(), outcomes.front());
                      if (const auto* grant = std::get_if<Grant>(&outcomes.front()))
                        return to->Reply(Json(200, GrantJson(*grant)));
                      to->Reply(LostProblem(std::get<Loss>(outcomes.front()).reason));
@@ -131,6 +142,7 @@ void RenewMany(Leases& leases, const ExchangePtr& exchange) {
       *commands, exchange->caller(),
       Answering<std::vector<RenewOutcome>>(
           exchange, [commands](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
+            Conclude(to->span(), *commands, outcomes);
             to->Reply(Json(200, RenewalsJson(*commands, outcomes)));
           }));
 }
@@ -142,9 +154,11 @@ void Release(Leases& leases, const ExchangePtr& exchange) {
   command.term = fields.Uuid("term");
   command.fence = fields.OptionalInteger("fence", 1, kMaxFence);
   fields.Finish();
+  Describe(exchange->span(), command.key, command.term);
   leases.Release(
       std::move(command), exchange->caller(),
       Answering<ReleaseOutcome>(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
+        Conclude(to->span(), outcome);
         to->Reply(Json(200, ReleaseJson(outcome)));
       }));
 }
@@ -244,21 +258,26 @@ void List(Leases& leases, const ExchangePtr& exchange) {
 void AddRoutes(http::Router& router, Leases& leases) {
   using http::Method;
   const auto add = [&](Method method, const std::string& path, std::string operation,
-                       std::string scope, void (*handle)(Leases&, const ExchangePtr&)) {
-    router.Add(
-        {.method = method,
-         .pattern = "/api/v1/leases" + path,
-         .operation = std::move(operation),
-         .scope = std::move(scope),
-         .handler = [&leases, handle](const ExchangePtr& exchange) { handle(leases, exchange); },
-         .encoded_slash = true});
+                       std::string scope, void (*handle)(Leases&, const ExchangePtr&),
+                       std::string span = "") {
+    router.Add({.method = method,
+                .pattern = "/api/v1/leases" + path,
+                .operation = std::move(operation),
+                .scope = std::move(scope),
+                .handler =
+                    [&leases, handle](const ExchangePtr& exchange) {
+                      Begin(exchange->span());
+                      handle(leases, exchange);
+                    },
+                .encoded_slash = true,
+                .span = std::move(span)});
   };
   add(Method::kGet, "", "listLeases", "leases:read", List);
-  add(Method::kPost, "/renew", "renewLeases", "leases:write", RenewMany);
+  add(Method::kPost, "/renew", "renewLeases", "leases:write", RenewMany, "Lease.Renew");
   add(Method::kGet, "/{name}", "getLease", "leases:read", Get);
-  add(Method::kPost, "/{name}/acquire", "acquireLease", "leases:write", Acquire);
-  add(Method::kPost, "/{name}/renew", "renewLease", "leases:write", Renew);
-  add(Method::kPost, "/{name}/release", "releaseLease", "leases:write", Release);
+  add(Method::kPost, "/{name}/acquire", "acquireLease", "leases:write", Acquire, "Lease.Acquire");
+  add(Method::kPost, "/{name}/renew", "renewLease", "leases:write", Renew, "Lease.Renew");
+  add(Method::kPost, "/{name}/release", "releaseLease", "leases:write", Release, "Lease.Release");
   add(Method::kPost, "/{name}/break", "breakLease", "admin", Break);
 }
 

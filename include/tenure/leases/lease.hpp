@@ -45,6 +45,19 @@ struct Stalled {
   Milliseconds gap{};
 };
 
+/// One try to renew one lease in the background: what a span `Lease.AutoRenewal` is made of, with
+/// the attributes lease.name, lease.id (the term) and lease.result. Times are those of the
+/// manager's clock: it began `manager.clock().NowMs() - started_ms` ago.
+struct AutoRenewal {
+  std::string lease{};
+  std::int64_t fence = 0;
+  std::string term{};
+  std::int64_t started_ms = 0;
+  Milliseconds duration{};
+  std::string result{};  ///< "renewed", "lost:<reason>" as the store said, or "failed"
+  std::string error{};   ///< of one that failed
+};
+
 /// What a holder may listen to. Handlers run one after another on a thread of their own: a slow or
 /// throwing one delays other handlers, never a renewal or a loss.
 struct Events {

@@ -75,6 +75,9 @@ class Manager {
 
   /// Called for every stall of this process that the guard noticed.
   void OnStall(std::function<void(const Stalled&)> handler);
+  /// Called for each lease of each round of renewals, to connect them to a tracer of your own. Runs
+  /// where the handlers of events run, after the answer was judged: it delays no renewal.
+  void OnAutoRenewal(std::function<void(const AutoRenewal&)> handler);
 
   /// Without threads: renews what is due, declares lost what is overdue, runs handlers; all on the
   /// calling thread. Returns the clock's time at which there is something to do next.
