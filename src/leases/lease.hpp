@@ -56,7 +56,7 @@ struct AcquireCommand {
   std::string metadata{};
   Wait wait = Wait::kNo;
   std::int64_t received_boot_ms = 0;  ///< when the request came; `waited` counts from here
-  std::int64_t asked_boot_ms = 0;     ///< when this question was asked: the latency counts from here
+  std::int64_t asked_boot_ms = 0;  ///< when this question was asked: the latency counts from here
 };
 
 struct RenewCommand {
