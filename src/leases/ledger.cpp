@@ -191,7 +191,11 @@ void Ledger::PlaceTicket(const base::Uuid& term) {
                           [&](const Ticket& ticket) { return ticket.term == term; });
   if (own == loaded_.tickets.end()) {
     // A line longer than what was loaded may have our ticket already: then the store keeps its
-    // number and this one is not used.
+    // number and this one is not used. And a row that was removed and made anew counts from 1 while
+    // a ticket may stand that came just before the removal.
+    if (!loaded_.tickets.empty())
+      loaded_.row.next_ticket =
+          std::max(loaded_.row.next_ticket, loaded_.tickets.back().number + 1);
     loaded_.tickets.push_back({loaded_.row.next_ticket++, term, process_, 0});
     own = loaded_.tickets.end() - 1;
     changed_ = true;
