@@ -98,7 +98,8 @@ std::vector<std::string> OpenApi::PatternsOf(std::string_view target) const {
   std::vector<std::string> patterns;
   for (const std::string& pattern : Paths())
     if (Fits(pattern, path)) patterns.push_back(pattern);
-  std::ranges::stable_partition(patterns, [&](const std::string& one) { return one == path; });
+  std::stable_partition(patterns.begin(), patterns.end(),
+                        [&](const std::string& one) { return one == path; });
   return patterns;
 }
 
