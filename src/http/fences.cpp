@@ -15,7 +15,6 @@ constexpr std::string_view kHeader = "Tenure-Fence";
 constexpr std::string_view kDefaultTenant = "default";
 constexpr std::size_t kMaxFences = 8;
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::int64_t kMaxFence = (std::int64_t{1} << 53) - 1;  // exact as a JSON number
 
 [[noreturn]] void Refuse(std::string message) {
   throw ProblemError(InvalidRequest({{std::string(kHeader), std::move(message)}}));

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "http/fences.hpp"
 #include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
+#include "http/reply.hpp"
 #include "leases/json.hpp"
 #include "leases/spans.hpp"
 
@@ -16,32 +18,21 @@ namespace {
 using http::ExchangePtr;
 using http::JsonFields;
 using http::JsonObject;
+using http::kMaxFence;
 using http::Problem;
 using http::ProblemError;
 
-constexpr std::int64_t kMaxFence = (std::int64_t{1} << 53) - 1;
 constexpr std::int64_t kMaxDrainMs = kMaxTtl.count();
 /// Of one heartbeat. The body's limit comes first with the defaults.
 constexpr std::size_t kMaxRenewals = 10'000;
 constexpr std::int64_t kHistoryShown = 50;
 constexpr std::string_view kNameRule = "must be 1 to 200 of A-Z a-z 0-9 . _ : / @ -";
 
-http::Response Json(int status, std::string body) {
-  http::Response response;
-  response.status = status;
-  response.body = std::move(body);
-  return response;
-}
-
-std::string TenantOf(const ExchangePtr& exchange) {
-  return exchange->request().principal.tenant.value_or("default");
-}
-
 LeaseKey KeyOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
   if (!IsLeaseName(name))
     throw ProblemError(http::InvalidRequest({{"name", std::string(kNameRule)}}));
-  return {TenantOf(exchange), name};
+  return {http::TenantOf(exchange), name};
 }
 
 Problem UnknownLease(const ExchangePtr& exchange) {
@@ -64,7 +55,7 @@ auto Answering(const ExchangePtr& exchange, Then then) {
 void ReplyAcquired(const ExchangePtr& exchange, const AcquireOutcome& outcome) {
   Conclude(exchange->span(), outcome);
   if (const auto* grant = std::get_if<Grant>(&outcome))
-    return exchange->Reply(Json(200, GrantJson(*grant)));
+    return exchange->Reply(http::JsonResponse(200, GrantJson(*grant)));
   if (const auto* held = std::get_if<HeldByAnother>(&outcome))
     return exchange->Reply(HeldProblem(*held));
   exchange->Reply(LostProblem(std::get<TermEnded>(outcome).reason));
@@ -107,7 +98,7 @@ void Renew(Leases& leases, const ExchangePtr& exchange) {
                    exchange, [](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
                      Conclude(to->span(), outcomes.front());
                      if (const auto* grant = std::get_if<Grant>(&outcomes.front()))
-                       return to->Reply(Json(200, GrantJson(*grant)));
+                       return to->Reply(http::JsonResponse(200, GrantJson(*grant)));
                      to->Reply(LostProblem(std::get<Loss>(outcomes.front()).reason));
                    }));
 }
@@ -129,7 +120,7 @@ RenewCommand DecodeRenewal(JsonObject& item, const std::string& tenant,
 void RenewMany(Leases& leases, const ExchangePtr& exchange) {
   auto commands = std::make_shared<std::vector<RenewCommand>>();
   {
-    const std::string tenant = TenantOf(exchange);
+    const std::string tenant = http::TenantOf(exchange);
     std::unordered_set<std::string> names;
     JsonFields fields(exchange->request().body);
     fields.Objects("leases", kMaxRenewals, [&](JsonObject& item) {
@@ -137,13 +128,13 @@ void RenewMany(Leases& leases, const ExchangePtr& exchange) {
     });
     fields.Finish();
   }
-  if (commands->empty()) return exchange->Reply(Json(200, R"({"leases":[]})"));
+  if (commands->empty()) return exchange->Reply(http::JsonResponse(200, R"({"leases":[]})"));
   leases.Renew(
       *commands, exchange->caller(),
       Answering<std::vector<RenewOutcome>>(
           exchange, [commands](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
             Conclude(to->span(), *commands, outcomes);
-            to->Reply(Json(200, RenewalsJson(*commands, outcomes)));
+            to->Reply(http::JsonResponse(200, RenewalsJson(*commands, outcomes)));
           }));
 }
 
@@ -159,7 +150,7 @@ void Release(Leases& leases, const ExchangePtr& exchange) {
       std::move(command), exchange->caller(),
       Answering<ReleaseOutcome>(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
         Conclude(to->span(), outcome);
-        to->Reply(Json(200, ReleaseJson(outcome)));
+        to->Reply(http::JsonResponse(200, ReleaseJson(outcome)));
       }));
 }
 
@@ -180,7 +171,7 @@ void ReplyBroken(const ExchangePtr& exchange, const ChangeReply& reply) {
   const auto& outcome = std::get<BreakOutcome>(reply.outcome);
   if (outcome.guarded) return exchange->Reply(GuardedProblem(outcome));
   if (outcome.fence == 0) return exchange->Reply(UnknownLease(exchange));
-  exchange->Reply(Json(200, BreakAnswer(reply).body));
+  exchange->Reply(http::JsonResponse(200, BreakAnswer(reply).body));
 }
 
 void ReplyBrokenOnce(const ExchangePtr& exchange, db::OnceReply reply) {
@@ -191,7 +182,7 @@ void ReplyBrokenOnce(const ExchangePtr& exchange, db::OnceReply reply) {
         return ReplyBroken(exchange, *item->reply);
       }
       return exchange->Reply(
-          Json(static_cast<int>(reply.answer.status), std::move(reply.answer.body)));
+          http::JsonResponse(static_cast<int>(reply.answer.status), std::move(reply.answer.body)));
     case db::OnceStatus::kOtherBody:
       return exchange->Reply(http::KeyOfAnotherRequest());
     case db::OnceStatus::kUnderWay:
@@ -221,7 +212,7 @@ void Get(Leases& leases, const ExchangePtr& exchange) {
   leases.Find({KeyOf(exchange), kHistoryShown}, exchange->caller(),
               Answering<FindReply>(exchange, [](const ExchangePtr& to, const FindReply& reply) {
                 if (!reply.lease) return to->Reply(UnknownLease(to));
-                to->Reply(Json(200, ViewJson(*reply.lease)));
+                to->Reply(http::JsonResponse(200, ViewJson(*reply.lease)));
               }));
 }
 
@@ -234,7 +225,7 @@ std::optional<LeaseState> ParseState(const std::optional<std::string>& text) {
 
 void List(Leases& leases, const ExchangePtr& exchange) {
   PageRequest request;
-  request.tenant = TenantOf(exchange);
+  request.tenant = http::TenantOf(exchange);
   http::QueryFields fields(exchange->request().query);
   request.list.prefix = fields.Text("prefix", kMaxNameBytes).value_or("");
   request.list.holder = fields.Text("holder", kMaxHolderBytes).value_or("");
@@ -249,7 +240,7 @@ void List(Leases& leases, const ExchangePtr& exchange) {
       throw ProblemError(http::InvalidRequest({{field, std::string(kNameRule)}}));
   leases.List(std::move(request), exchange->caller(),
               Answering<PageReply>(exchange, [](const ExchangePtr& to, const PageReply& page) {
-                to->Reply(Json(200, PageJson(page)));
+                to->Reply(http::JsonResponse(200, PageJson(page)));
               }));
 }
 

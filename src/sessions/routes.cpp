@@ -4,6 +4,7 @@
 
 #include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
+#include "http/reply.hpp"
 #include "sessions/json.hpp"
 
 namespace tenure::sessions {
@@ -12,13 +13,6 @@ namespace {
 using http::ExchangePtr;
 using http::Problem;
 using http::ProblemError;
-
-http::Response Json(int status, std::string body) {
-  http::Response response;
-  response.status = status;
-  response.body = std::move(body);
-  return response;
-}
 
 Problem UnknownSession(const ExchangePtr& exchange) {
   return http::NotFound(
@@ -65,7 +59,8 @@ const Problem& ForeignSession() {
 
 void ReplyPut(const ExchangePtr& exchange, db::Answer answer) {
   if (answer.status == 409) return exchange->Reply(ForeignSession());
-  http::Response response = Json(static_cast<int>(answer.status), std::move(answer.body));
+  http::Response response =
+      http::JsonResponse(static_cast<int>(answer.status), std::move(answer.body));
   if (!answer.location.empty())
     response.headers.emplace_back("Location", std::move(answer.location));
   exchange->Reply(std::move(response));
@@ -104,7 +99,7 @@ void Get(Sessions& sessions, const ExchangePtr& exchange) {
     const FindReply& reply = result.value();
     if (!reply.session || !IsVisible(exchange, reply.session->tenant))
       return exchange->Reply(UnknownSession(exchange));
-    exchange->Reply(Json(200, SessionJson(*reply.session, reply.now_ms)));
+    exchange->Reply(http::JsonResponse(200, SessionJson(*reply.session, reply.now_ms)));
   });
 }
 
@@ -119,7 +114,7 @@ void Delete(Sessions& sessions, const ExchangePtr& exchange) {
                   sessions.End({session->id, session->key}, exchange->caller(),
                                [exchange](db::Result<EndReply> ended) {
                                  if (!ended.ok()) return exchange->Reply(ended.fault());
-                                 exchange->Reply(Json(204, ""));
+                                 exchange->Reply(http::JsonResponse(204, ""));
                                });
                 });
 }
@@ -147,7 +142,7 @@ void List(Sessions& sessions, const ExchangePtr& exchange) {
   sessions.List(DecodeList(exchange), &exchange->executor(),
                 [exchange](db::Result<ListReply> result) {
                   if (!result.ok()) return exchange->Reply(result.fault());
-                  exchange->Reply(Json(200, ListJson(result.value())));
+                  exchange->Reply(http::JsonResponse(200, ListJson(result.value())));
                 });
 }
 

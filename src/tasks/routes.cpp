@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "http/fences.hpp"
 #include "http/json_fields.hpp"
+#include "http/reply.hpp"
 #include "leases/json.hpp"
 
 namespace tenure::tasks {
@@ -12,34 +14,23 @@ namespace {
 using base::JsonWriter;
 using http::ExchangePtr;
 using http::JsonFields;
+using http::kMaxFence;
 using http::ProblemError;
 using leases::kMaxTtl;
 using leases::kMinTtl;
 
-constexpr std::int64_t kMaxFence = (std::int64_t{1} << 53) - 1;
 constexpr std::int64_t kMinIntervalMs = 100;
 constexpr std::int64_t kMaxIntervalMs = 366LL * 86'400'000;
 /// A task's lease is "task/<name>", which must be a lease's name.
 constexpr std::size_t kMaxNameBytes = leases::kMaxNameBytes - 5;
 constexpr std::size_t kMaxErrorBytes = 4'096;
 
-http::Response Json(int status, std::string body) {
-  http::Response response;
-  response.status = status;
-  response.body = std::move(body);
-  return response;
-}
-
-std::string TenantOf(const ExchangePtr& exchange) {
-  return exchange->request().principal.tenant.value_or("default");
-}
-
 TaskKey KeyOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
   if (!leases::IsLeaseName(name) || name.size() > kMaxNameBytes)
     throw ProblemError(http::InvalidRequest(
         {{"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ : / @ -", kMaxNameBytes)}}));
-  return {TenantOf(exchange), name};
+  return {http::TenantOf(exchange), name};
 }
 
 void WriteTime(JsonWriter& json, std::string_view field, std::int64_t ms) {
@@ -76,7 +67,7 @@ void List(Tasks& tasks, const ExchangePtr& exchange) {
   tasks.List(kOwnTenant, exchange->caller(), [&tasks, exchange](db::Result<ListReply> own) {
     if (!own.ok()) return exchange->Reply(own.fault());
     tasks.List(
-        TenantOf(exchange), exchange->caller(),
+        http::TenantOf(exchange), exchange->caller(),
         [exchange, own = std::move(own.value())](db::Result<ListReply> theirs) {
           if (!theirs.ok()) return exchange->Reply(theirs.fault());
           std::string body;
@@ -85,7 +76,7 @@ void List(Tasks& tasks, const ExchangePtr& exchange) {
           for (const auto* reply : std::initializer_list<const ListReply*>{&own, &theirs.value()})
             for (const TaskView& task : reply->tasks) WriteTask(json, task, reply->now_ms);
           json.EndArray().Key("next_cursor").Null().EndObject();
-          exchange->Reply(Json(200, std::move(body)));
+          exchange->Reply(http::JsonResponse(200, std::move(body)));
         });
   });
 }
@@ -96,7 +87,7 @@ void ReplyTriggered(const ExchangePtr& exchange, const TriggerOutcome& outcome) 
   json.BeginObject().Field("under_way", outcome.under_way);
   json.Key("nominal_at").Time(outcome.nominal_ms);
   json.EndObject();
-  exchange->Reply(Json(202, std::move(body)));
+  exchange->Reply(http::JsonResponse(202, std::move(body)));
 }
 
 /// The caller's task of that name, or Tenure's own.
@@ -142,7 +133,7 @@ void Claim(Tasks& tasks, const ExchangePtr& exchange) {
                  std::get<leases::TaskNotDue>(result.value()).retry_after.count());
     }
     json.EndObject();
-    exchange->Reply(Json(200, std::move(body)));
+    exchange->Reply(http::JsonResponse(200, std::move(body)));
   });
 }
 
@@ -163,7 +154,7 @@ void Finish(Tasks& tasks, const ExchangePtr& exchange) {
     if (!outcome.accepted) json.Field("reason", leases::ToText(outcome.reason));
     WriteTime(json, "next_run_at", outcome.next_ms);
     json.EndObject();
-    exchange->Reply(Json(200, std::move(body)));
+    exchange->Reply(http::JsonResponse(200, std::move(body)));
   });
 }
 

@@ -69,6 +69,22 @@ TEST_F(LeaseGuard, AnExpiredFenceRaisesTN001AlsoWhileNobodyElseTookIt) {
   EXPECT_EQ(database_.RefusalOf(Check(lease_)), "TN001");
 }
 
+TEST_F(LeaseGuard, ASnapshotFromBeforeATakeoverIsRefusedAndOneFromBeforeARenewalPasses) {
+  lease_.Acquire();
+  const Lease old = lease_;
+  database_.Execute("begin isolation level repeatable read");
+  database_.Execute("select count(*) from tenure.leases");  // the snapshot is taken
+  lease_.Renew();
+  EXPECT_EQ(database_.RefusalOf(Check(old)), "");
+  database_.Execute("rollback");
+  database_.Execute("begin isolation level repeatable read");
+  database_.Execute("select count(*) from tenure.leases");
+  lease_.Release();
+  lease_.Acquire();
+  EXPECT_EQ(database_.RefusalOf(Check(old)), "40001") << "it cannot be serialized after that";
+  database_.Execute("rollback");
+}
+
 TEST_F(LeaseGuard, ARenewalDoesNotWaitForAnOpenGuard) {
   lease_.Acquire();
   database_.Execute("begin");
