@@ -270,13 +270,15 @@ TEST(JsonFields, AnOptionalValueIsAnyJson) {
 }
 
 TEST(JsonFields, AnOptionalUuidIsOneOrMissing) {
-  const Body body(R"({"id":"0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071"})");
-  JsonFields fields(body.view());
-  EXPECT_EQ(fields.OptionalUuid("id"), base::Uuid::Parse("0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071"));
-  EXPECT_EQ(fields.OptionalUuid("absent"), std::nullopt);
-  fields.Finish();
-  const auto read = [](JsonFields& bad) { bad.OptionalUuid("id"); };
-  EXPECT_EQ(ErrorsOf(R"({"id":null})", read), "id: must be a UUID, not null\n");
+  const auto wanted = base::Uuid::Parse("0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
+  EXPECT_EQ(ErrorsOf(R"({"id":"0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071"})",
+                     [&](JsonFields& fields) {
+                       EXPECT_EQ(fields.OptionalUuid("id"), wanted);
+                       EXPECT_EQ(fields.OptionalUuid("absent"), std::nullopt);
+                     }),
+            "");
+  EXPECT_EQ(ErrorsOf(R"({"id":null})", [](JsonFields& fields) { fields.OptionalUuid("id"); }),
+            "id: must be a UUID, not null\n");
 }
 
 TEST(JsonFields, TextThatMustNotBeEmptyIsRefusedOnce) {
@@ -284,7 +286,8 @@ TEST(JsonFields, TextThatMustNotBeEmptyIsRefusedOnce) {
   EXPECT_EQ(ErrorsOf(R"({"text":"abc"})", read), "");
   EXPECT_EQ(ErrorsOf(R"({"text":""})", read), "text: must not be empty\n");
   EXPECT_EQ(ErrorsOf("{}", read), "text: is missing; a string is expected\n");
-  EXPECT_EQ(ErrorsOf(R"({"text":"abcd"})", read), "text: must not be longer than 3 bytes in UTF-8\n");
+  EXPECT_EQ(ErrorsOf(R"({"text":"abcd"})", read),
+            "text: must not be longer than 3 bytes in UTF-8\n");
 }
 
 /// Reads what a heartbeat of many leases looks like.

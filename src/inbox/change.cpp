@@ -9,8 +9,8 @@ void WantKey(Entries& entries, const Command& command) {
   std::visit(
       [&](const auto& one) {
         using Use = Entries::Use;
-        entries.Want(one.key, std::holds_alternative<BeginCommand>(command) ? Use::kBegin
-                                                                            : Use::kFinish);
+        entries.Want(one.key,
+                     std::holds_alternative<BeginCommand>(command) ? Use::kBegin : Use::kFinish);
       },
       command);
 }

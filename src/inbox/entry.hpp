@@ -59,8 +59,8 @@ std::int64_t BackOffMs(const MessageKey& key, std::int64_t attempt);
 /// clock. Handing out moves the fence, which every end of a claim must name: so of all that ever
 /// were told to process a message, one can end it. After a crash the lease passes, and the next
 /// delivery finds the entry free. A completion that is under way in a user's transaction
-/// (tenure.inbox_complete) has the row: until it has ended, no delivery can lock the entry, and each
-/// is told `in_progress`, which is the truth.
+/// (tenure.inbox_complete) has the row: until it has ended, no delivery can lock the entry, and
+/// each is told `in_progress`, which is the truth.
 ///
 /// Fences: the new one is larger than the row's, than the floor of removed entries and than
 /// everything of earlier incarnations; the row is never deleted without raising the floor. So also

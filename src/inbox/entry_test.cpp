@@ -1,9 +1,9 @@
 // The rules of the inbox by themselves: entry.hpp without a store.
+#include "inbox/entry.hpp"
+
 #include <set>
 
 #include <gtest/gtest.h>
-
-#include "inbox/entry.hpp"
 
 namespace tenure::inbox {
 namespace {

@@ -49,9 +49,8 @@ TEST_P(InboxRace, I1_OfFiftyDeliveriesOverSeveralProcessesExactlyOneIsToldToProc
         processes[static_cast<std::size_t>(i % count)]->inbox().Begin(
             TestProcess::Command(id, {.hash = "h", .lease_ms = 1'000}), nullptr,
             [&](const db::Result<BeginOutcome>& result) {
-              auto& counter = !result.ok() ? told.other
-                              : result.value().kind == BeginOutcome::Kind::kProcess
-                                  ? told.process
+              auto& counter = !result.ok()                                          ? told.other
+                              : result.value().kind == BeginOutcome::Kind::kProcess ? told.process
                               : result.value().kind == BeginOutcome::Kind::kInProgress
                                   ? told.in_progress
                                   : told.other;

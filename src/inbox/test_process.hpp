@@ -54,9 +54,7 @@ class TestProcess {
     });
   }
   std::optional<EntryRow> Find(const std::string& id) {
-    return Await<FindReply>([&](auto done) {
-             inbox_.Find({Key(id)}, nullptr, std::move(done));
-           })
+    return Await<FindReply>([&](auto done) { inbox_.Find({Key(id)}, nullptr, std::move(done)); })
         .entry;
   }
   TidyReply Tidy(std::int64_t retention_ms) {
