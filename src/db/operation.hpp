@@ -103,6 +103,11 @@ class Item final : public Operation {
 
   bool decided() const override { return reply.has_value(); }
   void Reset() override { reply.reset(); }
+  /// A request that may be large has a function `WeightOf(request)` beside its type: its bytes.
+  std::size_t bytes() const override {
+    if constexpr (requires { WeightOf(request); }) return Operation::bytes() + WeightOf(request);
+    return Operation::bytes();
+  }
   void Complete(const base::Fault* fault) override {
     if (fault)
       done_(Result<Reply>(*fault));

@@ -31,6 +31,12 @@ Outcome Decide(Entries& entries, const Command& command) {
 
 }  // namespace
 
+std::size_t WeightOf(const Command& command) {
+  if (const auto* complete = std::get_if<CompleteCommand>(&command)) return complete->result.size();
+  if (const auto* fail = std::get_if<FailCommand>(&command)) return fail->error.size();
+  return 0;
+}
+
 /// What needs no change. A delivery whose hash is the first that comes is left for the locks.
 void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
   Entries entries(budget_);

@@ -13,6 +13,9 @@ namespace tenure::inbox {
 using Command = std::variant<BeginCommand, CompleteCommand, FailCommand>;
 using Outcome = std::variant<BeginOutcome, FinishOutcome>;
 
+/// What it weighs in a lane's queue: a result may be large.
+std::size_t WeightOf(const Command& command);
+
 struct ChangeReply {
   Outcome outcome;
 };

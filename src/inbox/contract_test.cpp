@@ -286,6 +286,18 @@ TEST_P(InboxContract, ADeliveryOfWhatIsDecidedWritesNothing) {
   EXPECT_EQ(store_.Executions("inbox.lock_entries"), 3u) << "two claims and a completion";
 }
 
+TEST(InboxCommands, AResultWeighsInTheQueue) {
+  telemetry::Registry metrics;
+  Probe probe(metrics);
+  ChangeHandler handler({}, probe);
+  const auto bytes = [&](std::size_t size) {
+    CompleteCommand command;
+    command.result.assign(size, '1');
+    return ChangeHandler::ItemType(handler, nullptr, 0, command, [](const auto&) {}).bytes();
+  };
+  EXPECT_EQ(bytes(60'000), bytes(0) + 60'000);
+}
+
 /// A user's own transaction on PostgreSQL, with the clock of the machine.
 class UserTransaction {
  public:

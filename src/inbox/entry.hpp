@@ -90,10 +90,9 @@ class Entry {
   /// The first hash that comes for a message whose hash nobody told is stored: a change.
   bool LearnsHash(const BeginCommand& command) const;
 
+ private:
   /// A claim keeps others away.
   bool IsClaimLive() const;
-
- private:
   BeginOutcome Wait(std::int64_t until_ms, bool retrying) const;
   BeginOutcome Claimed() const;
   BeginOutcome Dead() const;
