@@ -210,6 +210,16 @@ TEST_P(Inbox, DeliveriesAreCountedByWhatTheyWereTold) {
               std::string::npos);
 }
 
+TEST(InboxSettings, RetentionAndTheBudgetAreSettings) {
+  const StoreUnderTest store(Engine::kSqlite);
+  const auto server = store.Serve({"--set", "inbox.retention=1s", "--set", "inbox.max_attempts=1"});
+  const Message message{Api(*server)};
+  const std::int64_t fence = message.Claim();
+  EXPECT_EQ(message.Fail(fence).Json()["state"].Text(), "dead");
+  Eventually("it is forgotten", [&] { return message.Get().status == 404; });
+  EXPECT_GT(message.Claim(), fence) << "and no fence comes again";
+}
+
 TEST(InboxOnPostgres, I1_OfFiftyDeliveriesOverThreeServersOneIsToldToProcess) {
   const StoreUnderTest store(Engine::kPostgres);
   const std::vector<std::unique_ptr<support::ServerProcess>> servers = [&] {
