@@ -31,7 +31,7 @@ Outcome Decide(Entries& entries, const Command& command) {
 
 }  // namespace
 
-std::size_t WeightOf(const Command& command) {
+std::size_t ChangeRequest::bytes() const {
   if (const auto* complete = std::get_if<CompleteCommand>(&command)) return complete->result.size();
   if (const auto* fail = std::get_if<FailCommand>(&command)) return fail->error.size();
   return 0;
@@ -42,14 +42,14 @@ void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
   Entries entries(budget_);
   bool any = false;
   for (const auto* item : items) {
-    if (!std::holds_alternative<BeginCommand>(item->request)) continue;
-    WantKey(entries, item->request);
+    if (!std::holds_alternative<BeginCommand>(item->request.command)) continue;
+    WantKey(entries, item->request.command);
     any = true;
   }
   if (!any) return;
   entries.Look(tx);
   for (auto* item : items) {
-    const auto* begin = std::get_if<BeginCommand>(&item->request);
+    const auto* begin = std::get_if<BeginCommand>(&item->request.command);
     if (!begin) continue;
     const Entry& entry = entries.At(begin->key);
     if (entry.LearnsHash(*begin)) continue;
@@ -59,9 +59,9 @@ void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
 
 void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   Entries entries(budget_);
-  for (const auto* item : items) WantKey(entries, item->request);
+  for (const auto* item : items) WantKey(entries, item->request.command);
   entries.Open(tx);
-  for (auto* item : items) item->reply = ChangeReply{Decide(entries, item->request)};
+  for (auto* item : items) item->reply = ChangeReply{Decide(entries, item->request.command)};
   entries.Apply(tx);
 }
 

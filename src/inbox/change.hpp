@@ -13,9 +13,12 @@ namespace tenure::inbox {
 using Command = std::variant<BeginCommand, CompleteCommand, FailCommand>;
 using Outcome = std::variant<BeginOutcome, FinishOutcome>;
 
-/// What it weighs in a lane's queue: a result may be large.
-std::size_t WeightOf(const Command& command);
+struct ChangeRequest {
+  Command command;
 
+  /// A result may be large.
+  std::size_t bytes() const;
+};
 struct ChangeReply {
   Outcome outcome;
 };
@@ -26,7 +29,7 @@ struct ChangeReply {
 /// costs one index probe, writes nothing and waits for nobody. Only a message that may be handed
 /// out, and what ends a claim, goes through the locks. So whoever completes finds the row locked by
 /// another lane only when that is just taking the message over.
-class ChangeHandler final : public db::TypedHandler<Command, ChangeReply> {
+class ChangeHandler final : public db::TypedHandler<ChangeRequest, ChangeReply> {
  public:
   ChangeHandler(const Budget& budget, Probe& probe) : budget_(budget), probe_(probe) {}
   std::string_view name() const override { return "inbox.change"; }

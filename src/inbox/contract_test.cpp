@@ -293,7 +293,7 @@ TEST(InboxCommands, AResultWeighsInTheQueue) {
   const auto bytes = [&](std::size_t size) {
     CompleteCommand command;
     command.result.assign(size, '1');
-    return ChangeHandler::ItemType(handler, nullptr, 0, command, [](const auto&) {}).bytes();
+    return ChangeHandler::ItemType(handler, nullptr, 0, {command}, [](const auto&) {}).bytes();
   };
   EXPECT_EQ(bytes(60'000), bytes(0) + 60'000);
 }

@@ -18,7 +18,8 @@ Inbox::Inbox(db::Store& store, const Budget& budget, telemetry::Registry& metric
 template <class Reply, class SomeCommand>
 void Inbox::Change(SomeCommand command, base::Caller caller, Callback<Reply> done) {
   const std::size_t hash = MessageKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash, Command(std::move(command)),
+  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash,
+           ChangeRequest{std::move(command)},
            [done = std::move(done)](db::Result<ChangeReply> result) mutable {
              if (result.ok())
                done(std::get<Reply>(std::move(result.value().outcome)));
