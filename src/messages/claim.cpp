@@ -62,18 +62,18 @@ class ClaimBatch {
   void Run(db::Transaction& tx) {
     const auto earlier = QueueEarlier(tx);
     ListTopics();
-    const bool rescan = handler_.directory_.TakeRescan();
     const std::int64_t begun = base::MeasureMicros();
-    const auto topics = tx.Queue(sql::kLoadTopics, tenants_, names_);
-    AskLines(rescan);
+    AskLines();
     const auto found = QueueFind(tx, 0);
+    // After the messages: a topic that was made meanwhile is seen with its first message, or later.
+    const auto topics = tx.Queue(sql::kLoadTopics, tenants_, names_);
     const auto incarnation = tx.Queue(sql::kReadIncarnation);
     const auto clock = tx.QueueClock();
 
     TakeEarlier(tx, earlier);
-    for (const auto row : tx.Take(topics)) rows_[row.ordinal()] = ReadTopic(row);
     TakeFound(tx, found, 0);
-    if (rescan) learned_.rescan_micros = base::MeasureMicros() - begun;
+    learned_.rescan_micros = base::MeasureMicros() - begun;
+    for (const auto row : tx.Take(topics)) rows_[row.ordinal()] = ReadTopic(row);
     const std::size_t asked = asked_.size();
     AskNewLines();
     if (asked_.size() > asked) TakeFound(tx, QueueFind(tx, asked), asked);
@@ -173,11 +173,12 @@ class ClaimBatch {
     rows_.resize(topics_.size());
   }
 
-  void AskLines(bool from_bottom) {
-    for (std::size_t i = 0; i < topics_.size(); ++i)
-      for (const Directory::Line& line :
-           handler_.directory_.LinesOf(topics_[i].first, topics_[i].second, from_bottom))
-        asked_.push_back({i, line});
+  void AskLines() {
+    for (std::size_t i = 0; i < topics_.size(); ++i) {
+      const auto look = handler_.directory_.LinesOf(topics_[i].first, topics_[i].second);
+      if (look.from_bottom) learned_.rescanned.push_back(topics_[i]);
+      for (const Directory::Line& line : look.lines) asked_.push_back({i, line});
+    }
   }
 
   /// A line that was used for the first time since this process looked last.
@@ -392,7 +393,8 @@ void ClaimHandler::DoneItems(Items items) {
       directory_.Learn(topic.first, topic.second, lines);
     for (const auto& [topic, line] : learned.emptied)
       directory_.Emptied(topic.first, topic.second, line);
-    if (learned.rescan_micros > 0) directory_.RescanTook(learned.rescan_micros);
+    for (const auto& [tenant, topic] : learned.rescanned)
+      directory_.RescanTook(tenant, topic, learned.rescan_micros);
     if (!learned.workers.empty()) {
       const std::lock_guard lock(mutex_);
       if (named_.size() > kMaxNamed) named_.clear();

@@ -33,6 +33,7 @@ struct ClaimResult {
     std::vector<std::pair<std::pair<std::string, std::string>, std::int64_t>> lines{};
     std::vector<std::pair<std::pair<std::string, std::string>, Directory::Line>> emptied{};
     std::set<std::int64_t> workers{};
+    std::vector<std::pair<std::string, std::string>> rescanned{};
     std::int64_t rescan_micros = 0;
   } learned{};
 };

@@ -32,21 +32,26 @@ void Directory::Learn(std::string_view tenant, std::string_view topic, std::int6
   Topics()[Key(tenant, topic)].lines |= lines;
 }
 
-std::vector<Directory::Line> Directory::LinesOf(std::string_view tenant, std::string_view topic,
-                                                bool from_bottom) const {
+Directory::Look Directory::LinesOf(std::string_view tenant, std::string_view topic) {
   const std::lock_guard lock(mutex_);
   auto& topics = Topics();
   const auto found = topics.find(Key(tenant, topic));
-  if (found == topics.end())
-    return {{LineOf(kDefaultPriority, 0), 0}, {LineOf(kDefaultPriority, 1), 0}};
-  std::vector<Line> lines;
-  for (std::int64_t line = 0; line < kLines; ++line) {
-    if ((found->second.lines >> line & 1) == 0) continue;
-    const auto mark = found->second.from_pos.find(line);
-    const bool marked = !from_bottom && mark != found->second.from_pos.end();
-    lines.push_back({line, marked ? mark->second : 0});
+  Look look;
+  if (found == topics.end()) {
+    look.lines = {{LineOf(kDefaultPriority, 0), 0}, {LineOf(kDefaultPriority, 1), 0}};
+    return look;
   }
-  return lines;
+  Topic& known = found->second;
+  const std::int64_t now_boot_ms = clock_.BootMs();
+  look.from_bottom = now_boot_ms >= known.next_rescan_boot_ms;
+  if (look.from_bottom) known.next_rescan_boot_ms = now_boot_ms + kRescanMs;
+  for (std::int64_t line = 0; line < kLines; ++line) {
+    if ((known.lines >> line & 1) == 0) continue;
+    const auto mark = known.from_pos.find(line);
+    const bool marked = !look.from_bottom && mark != known.from_pos.end();
+    look.lines.push_back({line, marked ? mark->second : 0});
+  }
+  return look;
 }
 
 void Directory::Emptied(std::string_view tenant, std::string_view topic, const Line& line) {
@@ -56,17 +61,13 @@ void Directory::Emptied(std::string_view tenant, std::string_view topic, const L
   if (found != topics.end()) found->second.from_pos[line.line] = line.from_pos;
 }
 
-bool Directory::TakeRescan() {
+void Directory::RescanTook(std::string_view tenant, std::string_view topic, std::int64_t micros) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t now_boot_ms = clock_.BootMs();
-  if (now_boot_ms < next_rescan_boot_ms_) return false;
-  next_rescan_boot_ms_ = now_boot_ms + kRescanMs;
-  return true;
-}
-
-void Directory::RescanTook(std::int64_t micros) {
-  const std::lock_guard lock(mutex_);
-  next_rescan_boot_ms_ = std::max(next_rescan_boot_ms_, clock_.BootMs() + 20 * micros / 1'000);
+  auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  if (found == topics.end()) return;
+  std::int64_t& next_boot_ms = found->second.next_rescan_boot_ms;
+  next_boot_ms = std::max(next_boot_ms, clock_.BootMs() + 20 * micros / 1'000);
 }
 
 }  // namespace tenure::messages

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -23,8 +24,9 @@ namespace tenure::messages {
 ///  (2) A claim looks at a line from its low-water mark on. Whatever lies below was claimed, or was
 ///      committed late (its position was taken before its transaction committed), or its claim was
 ///      rolled back: for these a claim looks from the bottom once in a while (`kRescanMs`, less
-///      often when such a look takes long: at most a twentieth of the time is spent on them). The
-///      mark never decides who gets a message.
+///      often when such a look takes long: at most a twentieth of the time is spent on them). Each
+///      topic has its own turn: one that is asked for all the time takes none of those that are
+///      asked for now and then. The mark never decides who gets a message.
 /// Without marks a claim steps over every message that is claimed and not yet done, and on
 /// PostgreSQL over every one that is done but cannot be removed because of a snapshot somewhere.
 ///
@@ -34,28 +36,35 @@ class Directory {
   Directory(const db::Engine& engine, const base::Clock& clock) : engine_(engine), clock_(clock) {}
 
   static constexpr std::int64_t kRescanMs = 500;
+  /// Behind every position.
+  static constexpr std::int64_t kTop = std::numeric_limits<std::int64_t>::max();
 
   struct Line {
     std::int64_t line = 0;
     std::int64_t from_pos = 0;
   };
+  /// Where a claim should look for a topic's messages.
+  struct Look {
+    std::vector<Line> lines{};
+    bool from_bottom = false;  ///< it is this topic's turn to be looked at as a whole
+  };
 
   /// Whether all of these lines are known to be in the topic's row.
   bool Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const;
   void Learn(std::string_view tenant, std::string_view topic, std::int64_t lines);
-  /// The lines that are known; that of the default priority for a topic that is not.
-  std::vector<Line> LinesOf(std::string_view tenant, std::string_view topic,
-                            bool from_bottom) const;
+  /// The lines that are known; those of the default priority for a topic that is not. About every
+  /// kRescanMs from the bottom.
+  Look LinesOf(std::string_view tenant, std::string_view topic);
   /// Everything below `from_pos` was taken.
   void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
-  /// True about every kRescanMs: the next look begins at the bottom.
-  bool TakeRescan();
-  void RescanTook(std::int64_t micros);
+  /// How long a look from the bottom took.
+  void RescanTook(std::string_view tenant, std::string_view topic, std::int64_t micros);
 
  private:
   struct Topic {
     std::int64_t lines = 0;
     std::map<std::int64_t, std::int64_t> from_pos{};
+    std::int64_t next_rescan_boot_ms = 0;
   };
   using Key = std::pair<std::string, std::string>;
 
@@ -68,7 +77,6 @@ class Directory {
   // Guarded by mutex_; what is forgotten is only a memory, so const functions may.
   mutable std::map<Key, Topic> topics_;
   mutable std::int64_t incarnation_ = 0;
-  std::int64_t next_rescan_boot_ms_ = 0;
 };
 
 }  // namespace tenure::messages
