@@ -131,7 +131,7 @@ class Round {
       if (message.lease_until_ms > 0) workers.insert(message.worker);
     for (const auto row :
          tx.Run(sql::kLoadAlive, std::vector<std::int64_t>(workers.begin(), workers.end())))
-      beating_.insert(row.Int(0));
+      beating_[row.Int(0)] = row.Int(1);
     // Of what could not be locked, something may be left.
     std::set<MessageRef> missing;
     for (const MessageRef& each : wanted)
@@ -159,7 +159,10 @@ class Round {
   /// Until when it is surely held; none: it is not any more.
   std::optional<std::int64_t> HeldUntil(const Held& message) const {
     if (dead_.contains(message.worker)) return std::nullopt;
-    if (beating_.contains(message.worker)) return now_ms_ + kLookAtHeldMs;
+    // One that is overdue is given up by somebody else at this moment, who passes over what we have
+    // locked: we must look again soon.
+    if (const auto beat = beating_.find(message.worker); beat != beating_.end())
+      return now_ms_ + (beat->second <= now_ms_ ? kLookAgainMs : kLookAtHeldMs);
     // Whoever could not prolong because nobody was there gets the time once more.
     if (!leases_) return std::max(message.lease_until_ms, now_ms_ + kLookAgainMs);
     if (message.lease_until_ms > now_ms_) return message.lease_until_ms;
@@ -211,8 +214,8 @@ class Round {
   bool left_of_dead_ = false;    // they have more claims than were looked at
   std::map<std::pair<std::string, base::Uuid>, Claim> claims_;
   std::map<MessageRef, Held> held_;
-  std::set<std::int64_t> beating_;  // workers that have a row
-  std::set<MessageRef> busy_;       // locked by somebody else
+  std::map<std::int64_t, std::int64_t> beating_;  // workers that have a row, and until when
+  std::set<MessageRef> busy_;                     // locked by somebody else
   std::int64_t now_ms_ = 0;
 };
 

@@ -1,3 +1,3 @@
--- Which of these workers have a heartbeat. Parameters: $1 worker[]. Result: worker
+-- Which of these workers have a heartbeat, and until when. Parameters: $1 worker[]. Result: worker, expires_ms
 -- Locks: none
-select worker from tenure.message_workers where worker = any ($1::bigint[])
+select worker, expires_ms from tenure.message_workers where worker = any ($1::bigint[])
