@@ -181,11 +181,11 @@ void Consumers::State::OnAnswer(Id id, const ClaimRequest& asked, db::Result<Cla
       }
     } else {
       Remove(consumer);
-      if (!empty) {
-        poll_ms = kFirstPollMs;
-        // There may be more. After a fault somebody else must ask in its place.
+      if (!empty) poll_ms = kFirstPollMs;
+      // There may be more. After a fault somebody else must ask in its place, and so after a signal
+      // that came too late for one whose time is over.
+      if (!empty || consumer->again)
         for (const std::string& topic : asked.topics) WakeFirst({asked.tenant, topic}, 2, actions);
-      }
       Answer(*consumer, std::move(result), actions);
     }
   }
