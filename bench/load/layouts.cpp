@@ -16,12 +16,13 @@
 #include <time.h>
 
 #include <atomic>
-#include <barrier>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <libpq-fe.h>
