@@ -90,7 +90,7 @@ class Handler {
   virtual void Done(std::span<Operation* const>) {}
 };
 
-/// An operation with its types.
+/// An operation with its types. A request that may be large says how large with `bytes()`.
 template <class Request, class Reply>
 class Item final : public Operation {
  public:
@@ -101,6 +101,11 @@ class Item final : public Operation {
         request(std::move(what)),
         done_(std::move(done)) {}
 
+  std::size_t bytes() const override {
+    std::size_t bytes = Operation::bytes();
+    if constexpr (requires { request.bytes(); }) bytes += request.bytes();
+    return bytes;
+  }
   bool decided() const override { return reply.has_value(); }
   void Reset() override { reply.reset(); }
   void Complete(const base::Fault* fault) override {

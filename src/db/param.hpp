@@ -12,19 +12,28 @@
 
 namespace tenure::db {
 
+/// Bytes that are not text: a payload. It only views them.
+struct BytesView {
+  std::string_view data;
+};
+
 /// One parameter of a query: a column with one element per item, or one value that is the same for
 /// all items. PostgreSQL receives a column as an array, SQLite one element per execution. A Param
 /// only views what it was made from; it is encoded before `Transaction::Queue` returns.
 using Param = std::variant<
     // columns
     std::span<const base::Uuid>, std::span<const std::int64_t>, std::span<const std::string>,
+    std::span<const std::string_view>, std::span<const BytesView>,
     // single values
-    std::int64_t, base::Uuid, std::string_view, std::optional<std::int64_t>,
+    std::int64_t, base::Uuid, std::string_view, BytesView, std::optional<std::int64_t>,
     std::optional<base::Uuid>>;
 
 inline Param ToParam(const std::vector<base::Uuid>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<std::int64_t>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<std::string>& column) { return std::span(column); }
+inline Param ToParam(const std::vector<std::string_view>& column) { return std::span(column); }
+inline Param ToParam(const std::vector<BytesView>& column) { return std::span(column); }
+inline Param ToParam(BytesView value) { return value; }
 inline Param ToParam(std::int64_t value) { return value; }
 inline Param ToParam(const base::Uuid& value) { return value; }
 inline Param ToParam(std::string_view value) { return value; }

@@ -36,6 +36,9 @@ class Store {
   void Stop();
 
   Lane& WriteLane(std::size_t key_hash) { return *write_[key_hash % write_.size()]; }
+  /// For inserts with unique keys that users chose (a dedup key, an idempotency key): one of them
+  /// may have to wait for a user's own transaction, which must not hold up anybody else.
+  Lane& KeyLane() { return keys_ ? *keys_ : *write_[0]; }
   /// For looks; any will do.
   Lane& ReadLane() {
     return *read_[next_read_.fetch_add(1, std::memory_order_relaxed) % read_.size()];
@@ -49,6 +52,7 @@ class Store {
  private:
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<Lane>> write_;
+  std::unique_ptr<Lane> keys_;  // null where the engine has a single writer
   std::vector<std::unique_ptr<Lane>> read_;
   std::atomic<std::size_t> next_read_{0};
 };

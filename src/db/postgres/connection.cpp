@@ -42,8 +42,9 @@ std::string Trimmed(const char* message) {
 /// How to connect, as libpq wants it.
 ///
 /// Plans are made once per connection, often when a table is still empty, and must be right when it
-/// has grown: each of our queries has an index to go by, so a sequential scan is never what we
-/// want, and a plan that is compiled or shared out costs more than it saves.
+/// has grown: each of our queries has an index to go by and asks for a few keys, so neither a
+/// sequential scan nor a join that reads a whole index (hash, merge) is ever what we want, and a
+/// plan that is compiled or shared out costs more than it saves (docs/decisions/0009).
 class Parameters {
  public:
   explicit Parameters(const ConnectionOptions& options)
@@ -51,7 +52,8 @@ class Parameters {
         timeout_(
             std::to_string(std::max<std::int64_t>(2, (options.connect_timeout_ms + 999) / 1000))),
         settings_(fmt::format(
-            "-c TimeZone=UTC -c enable_seqscan=off -c jit=off -c max_parallel_workers_per_gather=0 "
+            "-c TimeZone=UTC -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off "
+            "-c jit=off -c max_parallel_workers_per_gather=0 "
             "-c plan_cache_mode=force_generic_plan -c lock_timeout={} -c statement_timeout={} "
             "-c idle_in_transaction_session_timeout={} -c client_min_messages=error",
             options.lock_timeout_ms, options.statement_timeout_ms,

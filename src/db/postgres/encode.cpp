@@ -38,6 +38,8 @@ std::string_view Raw(const base::Uuid& id) {
 constexpr std::uint32_t ElementType(const base::Uuid*) { return kUuid; }
 constexpr std::uint32_t ElementType(const std::int64_t*) { return kInt8; }
 constexpr std::uint32_t ElementType(const std::string*) { return kText; }
+constexpr std::uint32_t ElementType(const std::string_view*) { return kText; }
+constexpr std::uint32_t ElementType(const BytesView*) { return kBytea; }
 
 void AppendElement(std::string& out, const base::Uuid& id) {
   Append32(out, 16);
@@ -47,10 +49,11 @@ void AppendElement(std::string& out, std::int64_t value) {
   Append32(out, 8);
   Append64(out, value);
 }
-void AppendElement(std::string& out, const std::string& text) {
+void AppendElement(std::string& out, std::string_view text) {
   Append32(out, static_cast<std::uint32_t>(text.size()));
   out += text;
 }
+void AppendElement(std::string& out, BytesView bytes) { AppendElement(out, bytes.data); }
 
 /// A one-dimensional array without nulls: dimensions, null flag, element type, length, lower bound,
 /// elements.
@@ -82,6 +85,7 @@ struct EncodeValue {
   }
   Encoded operator()(const base::Uuid& id) const { return std::string(Raw(id)); }
   Encoded operator()(std::string_view text) const { return std::string(text); }
+  Encoded operator()(BytesView bytes) const { return std::string(bytes.data); }
   template <class Value>
   Encoded operator()(const std::optional<Value>& value) const {
     if (!value) return std::nullopt;

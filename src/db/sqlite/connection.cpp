@@ -30,6 +30,10 @@ struct Binder {
     return sqlite3_bind_text64(statement, position, text.data() ? text.data() : "", text.size(),
                                SQLITE_STATIC, SQLITE_UTF8);
   }
+  int Bind(BytesView bytes) const {
+    return sqlite3_bind_blob64(statement, position, bytes.data.data() ? bytes.data.data() : "",
+                               bytes.data.size(), SQLITE_STATIC);
+  }
 
   template <class Element>
   int operator()(std::span<const Element> column) const {

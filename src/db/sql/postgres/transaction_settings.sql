@@ -6,4 +6,6 @@ select set_config('lock_timeout', $1::bigint::text, true)
        || set_config('idle_in_transaction_session_timeout', $3::bigint::text, true)
        || set_config('TimeZone', 'UTC', true)
        || set_config('enable_seqscan', 'off', true)
+       || set_config('enable_hashjoin', 'off', true)
+       || set_config('enable_mergejoin', 'off', true)
        || set_config('jit', 'off', true) as settings

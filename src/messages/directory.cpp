@@ -1,0 +1,72 @@
+#include "messages/directory.hpp"
+
+#include <algorithm>
+
+#include "messages/rules.hpp"
+
+namespace tenure::messages {
+namespace {
+
+/// More topics than this are forgotten and learnt again.
+constexpr std::size_t kMaxTopics = 100'000;
+constexpr std::int64_t kLines = 2 * kPriorities;
+
+}  // namespace
+
+std::map<Directory::Key, Directory::Topic>& Directory::Topics() const {
+  const std::int64_t incarnation = engine_.incarnation();
+  if (incarnation != incarnation_ || topics_.size() > kMaxTopics) topics_.clear();
+  incarnation_ = incarnation;
+  return topics_;
+}
+
+bool Directory::Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const {
+  const std::lock_guard lock(mutex_);
+  auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  return found != topics.end() && (found->second.lines & lines) == lines;
+}
+
+void Directory::Learn(std::string_view tenant, std::string_view topic, std::int64_t lines) {
+  const std::lock_guard lock(mutex_);
+  Topics()[Key(tenant, topic)].lines |= lines;
+}
+
+std::vector<Directory::Line> Directory::LinesOf(std::string_view tenant, std::string_view topic,
+                                                bool from_bottom) const {
+  const std::lock_guard lock(mutex_);
+  auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  if (found == topics.end())
+    return {{LineOf(kDefaultPriority, 0), 0}, {LineOf(kDefaultPriority, 1), 0}};
+  std::vector<Line> lines;
+  for (std::int64_t line = 0; line < kLines; ++line) {
+    if ((found->second.lines >> line & 1) == 0) continue;
+    const auto mark = found->second.from_pos.find(line);
+    const bool marked = !from_bottom && mark != found->second.from_pos.end();
+    lines.push_back({line, marked ? mark->second : 0});
+  }
+  return lines;
+}
+
+void Directory::Emptied(std::string_view tenant, std::string_view topic, const Line& line) {
+  const std::lock_guard lock(mutex_);
+  auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  if (found != topics.end()) found->second.from_pos[line.line] = line.from_pos;
+}
+
+bool Directory::TakeRescan() {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t now_boot_ms = clock_.BootMs();
+  if (now_boot_ms < next_rescan_boot_ms_) return false;
+  next_rescan_boot_ms_ = now_boot_ms + kRescanMs;
+  return true;
+}
+
+void Directory::RescanTook(std::int64_t micros) {
+  const std::lock_guard lock(mutex_);
+  next_rescan_boot_ms_ = std::max(next_rescan_boot_ms_, clock_.BootMs() + 20 * micros / 1'000);
+}
+
+}  // namespace tenure::messages

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "db/engine.hpp"
+
+namespace tenure::messages {
+
+/// What this process remembers of topics, to save work and for nothing else: which lines of a topic
+/// were ever used, and how far each line has been emptied.
+///
+/// Invariants:
+///  (1) A line that is known here is in the topic's row: topics are never deleted, bits of `lines`
+///      only added, and with a new incarnation (a restored store) everything is forgotten. One
+///      that is not known may be there all the same.
+///  (2) A claim looks at a line from its low-water mark on. Whatever lies below was claimed, or was
+///      committed late (its position was taken before its transaction committed), or its claim was
+///      rolled back: for these a claim looks from the bottom once in a while (`kRescanMs`, less
+///      often when such a look takes long: at most a twentieth of the time is spent on them). The
+///      mark never decides who gets a message.
+/// Without marks a claim steps over every message that is claimed and not yet done, and on
+/// PostgreSQL over every one that is done but cannot be removed because of a snapshot somewhere.
+///
+/// Threads: any.
+class Directory {
+ public:
+  Directory(const db::Engine& engine, const base::Clock& clock) : engine_(engine), clock_(clock) {}
+
+  static constexpr std::int64_t kRescanMs = 500;
+
+  struct Line {
+    std::int64_t line = 0;
+    std::int64_t from_pos = 0;
+  };
+
+  /// Whether all of these lines are known to be in the topic's row.
+  bool Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const;
+  void Learn(std::string_view tenant, std::string_view topic, std::int64_t lines);
+  /// The lines that are known; that of the default priority for a topic that is not.
+  std::vector<Line> LinesOf(std::string_view tenant, std::string_view topic,
+                            bool from_bottom) const;
+  /// Everything below `from_pos` was taken.
+  void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
+  /// True about every kRescanMs: the next look begins at the bottom.
+  bool TakeRescan();
+  void RescanTook(std::int64_t micros);
+
+ private:
+  struct Topic {
+    std::int64_t lines = 0;
+    std::map<std::int64_t, std::int64_t> from_pos{};
+  };
+  using Key = std::pair<std::string, std::string>;
+
+  /// REQUIRES: mutex_ held.
+  std::map<Key, Topic>& Topics() const;
+
+  const db::Engine& engine_;
+  const base::Clock& clock_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_; what is forgotten is only a memory, so const functions may.
+  mutable std::map<Key, Topic> topics_;
+  mutable std::int64_t incarnation_ = 0;
+  std::int64_t next_rescan_boot_ms_ = 0;
+};
+
+}  // namespace tenure::messages

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "messages/message.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace tenure::messages {
+
+struct CountsReply;
+struct ReapReply;
+
+/// The metrics of messages, as verbs.
+class Probe {
+ public:
+  explicit Probe(telemetry::Registry& metrics);
+
+  void Enqueued(const EnqueueRequest& request, const EnqueueReply& reply);
+  void Claimed(const ClaimRequest& request, const ClaimReply& reply);
+  void Reported(const ReportRequest& request, const ReportReply& reply);
+  /// A message was finished: so long after its claim, and after it was enqueued.
+  void Handled(std::int64_t handling_ms, std::int64_t total_ms);
+  void Promoted(std::int64_t count, std::int64_t late_ms);
+  void Reaped(const ReapReply& reply);
+  void Waiting(std::int64_t count) { waiting_claims_.Set(count); }
+  void Counted(const CountsReply& counts);
+
+ private:
+  telemetry::Counter& enqueued_;
+  telemetry::Counter& duplicates_;
+  telemetry::Counter& claimed_;
+  telemetry::Counter& done_;
+  telemetry::Counter& retried_;
+  telemetry::Counter& failed_;
+  telemetry::Counter& returned_;
+  telemetry::Counter& stale_;
+  telemetry::Counter& gone_;
+  telemetry::Counter& crashed_;
+  telemetry::Counter& crashed_dead_;
+  telemetry::Counter& promoted_;
+  telemetry::Histogram& wait_;
+  telemetry::Histogram& handling_;
+  telemetry::Histogram& total_;
+  telemetry::Histogram& lateness_;
+  telemetry::Gauge& waiting_claims_;
+  telemetry::Gauge& ready_;
+  telemetry::Gauge& oldest_;
+  telemetry::Gauge& unhandled_;
+  telemetry::Gauge& delayed_;
+  telemetry::Gauge& dead_;
+
+  telemetry::Registry& metrics_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, telemetry::Gauge*> by_topic_;  // guarded by mutex_
+};
+
+}  // namespace tenure::messages

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/operation.hpp"
+#include "messages/message.hpp"
+#include "messages/news.hpp"
+#include "messages/probe.hpp"
+#include "wake/registry.hpp"
+
+namespace tenure::messages {
+
+/// What was done with a message that somebody finished, for metrics and traces.
+struct Finished {
+  std::string topic{};
+  std::int64_t claimed_ms = 0;
+  std::int64_t enqueued_ms = 0;
+  std::int64_t attempts = 0;
+  std::string trace{};
+};
+
+/// What became of reports; the news and the clock are with the first of the batch.
+struct ReportResult {
+  ReportReply reply;
+  std::vector<Finished> finished{};  ///< of those that are done
+  std::int64_t now_ms = 0;
+  News news{};
+};
+
+/// Acknowledges all that wait to be, with one statement.
+///
+/// M2: the delete names the fence of the claim that is under way. Ack, retry and reap of one
+/// message meet at its row lock; whoever comes second finds another state, and says so.
+class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
+ public:
+  explicit AckHandler(Probe& probe) : probe_(probe) {}
+  std::string_view name() const override { return "messages.ack"; }
+
+ protected:
+  void WriteItems(db::Transaction& tx, Items items) override;
+  void DoneItems(Items items) override;
+
+ private:
+  Probe& probe_;
+};
+
+/// Everything else that a holder says: retry, dead, untouched, extend. Lock, load, decide in order
+/// of arrival, apply.
+class ReportHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
+ public:
+  ReportHandler(std::string_view process, wake::Registry& wake, Probe& probe)
+      : process_(process), wake_(wake), probe_(probe) {}
+  std::string_view name() const override { return "messages.report"; }
+
+ protected:
+  void WriteItems(db::Transaction& tx, Items items) override;
+  void DoneItems(Items items) override;
+
+ private:
+  const std::string_view process_;
+  wake::Registry& wake_;
+  Probe& probe_;
+};
+
+}  // namespace tenure::messages

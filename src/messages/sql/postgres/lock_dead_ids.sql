@@ -1,0 +1,10 @@
+-- Dead letters by their ids; one that somebody else changes at this moment is passed over.
+-- Parameters: $1 id[], $2 tenant; each once
+-- Result: id, topic
+-- Lock order: dead_letters FOR UPDATE SKIP LOCKED, before messages (new rows only)
+select d.id, t.name
+  from unnest($1::uuid[]) as item (id)
+  join tenure.dead_letters d on d.id = item.id and d.tenant = $2::text and d.redriven_ms = 0
+  join tenure.topics t on t.topic_id = d.topic_id
+ order by d.id
+   for update of d skip locked

@@ -1,0 +1,2 @@
+-- Hands a message out. ?1 id, ?2 fence, ?3 lease_until_ms, ?4 worker, ?5 now_ms
+update messages set fence = ?2, lease_until_ms = ?3, worker = ?4, claimed_ms = ?5 where id = ?1
