@@ -4,7 +4,7 @@ import IORedis from 'ioredis';
 import { Queue, Worker } from 'bullmq';
 import { BATCH, main, options, payload, payloads } from './common.mjs';
 
-const { port, concurrency = '100' } = options();
+const { port, concurrency = '300' } = options();
 const connection = new IORedis(Number(port), '127.0.0.1', { maxRetriesPerRequest: null });
 const QUEUE = 'notes';
 const queue = new Queue(QUEUE, { connection, defaultJobOptions: { removeOnComplete: true } });

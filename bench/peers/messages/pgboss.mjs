@@ -4,7 +4,7 @@
 import { PgBoss } from 'pg-boss';
 import { BATCH, main, options, payload, payloads } from './common.mjs';
 
-const { url, concurrency = '2' } = options();
+const { url, concurrency = '4' } = options();
 const QUEUE = 'notes';
 const byWork = process.argv[2] === 'latency';
 const boss = new PgBoss({ connectionString: url, max: 8, supervise: false, schedule: false,

@@ -1,13 +1,10 @@
 // Messages through the library, on a store of this process. Each mode prints one JSON object.
 //
-//   messages enqueue --store S --seconds T [--in-flight N]     batches of 500, N of them at a time
-//   messages process --store S --count C [--in-flight N]       claims and acknowledges C messages
-//                                                              that were put there before
-//   messages fill    --store S --count C [--keep-ms K]         C messages; with K they are done at
-//                                                              once and kept so long
-//   messages rounds  --store S --seconds T [--keep-ms K]       enqueue, claim, acknowledge 500, one
-//                                                              step after the other, each timed
-//   messages latency --store S --count C                       one at a time, enqueue to claim
+//   enqueue --store S --seconds T [--in-flight N]   batches of 500, N of them at a time
+//   process --store S --count C [--in-flight N]     claims and acknowledges the C that are there
+//   fill    --store S --count C [--keep-ms K]       C messages; with K: done at once and kept
+//   rounds  --store S --seconds T [--keep-ms K]     enqueue, claim, acknowledge 500, each timed
+//   latency --store S --count C                     one at a time, enqueue to claim
 //
 // A store is a postgres:// address or a folder. An answer that is not what it should be ends it
 // with exit status 1.
@@ -277,5 +274,6 @@ int main(int count, char** words) {
   if (mode == "fill") return bench::Fill(options);
   if (mode == "rounds") return bench::Rounds(options);
   if (mode == "latency") return bench::Latency(options);
-  bench::Die("usage: messages enqueue|process|fill|rounds|latency …; see messages_main.cpp");
+  bench::Die(
+      "usage: messages_library enqueue|process|fill|rounds|latency …; see messages_library.cpp");
 }
