@@ -117,7 +117,8 @@ def _settle(bench, engine):
 
 def library_rates(bench, engine):
     place, servers = place_of(bench, engine)
-    enqueue = library(bench, "enqueue", place, servers, seconds=bench.seconds)
+    # Topics are spread over the lanes, as the peers' batches are over connections.
+    enqueue = library(bench, "enqueue", place, servers, seconds=bench.seconds, topics=4)
     place, servers = place_of(bench, engine)
     count = _whole_batches(min(enqueue["jobs"], 100_000 * bench.seconds))
     library(bench, "fill", place, count=count)

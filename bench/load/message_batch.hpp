@@ -8,11 +8,8 @@
 namespace bench {
 
 inline constexpr std::size_t kMessageBatch = 500;
-inline constexpr std::uint64_t kTopics = 4;
 
-inline std::string TopicName(std::uint64_t number) {
-  return fmt::format("bench/{}", number % kTopics);
-}
+inline std::string TopicName(std::uint64_t number) { return fmt::format("bench/{}", number); }
 
 /// Some 200 bytes of JSON, as the peers have them (bench/peers/messages/common.mjs).
 inline std::string MessagePayload(std::uint64_t number) {

@@ -9,7 +9,8 @@
 //       are enqueued and done each second
 //   messages_http wait    --port P --seconds T                     one claim after another, in vain
 //
-// An answer that is not what it should be ends it with exit status 1.
+// With --topics N the messages are of N topics (1). An answer that is not what it should be ends it
+// with exit status 1.
 
 #include <algorithm>
 #include <cstdio>
@@ -27,8 +28,6 @@
 
 namespace bench {
 namespace {
-
-constexpr std::string_view kTopics4 = R"(["bench/0","bench/1","bench/2","bench/3"])";
 
 std::uint16_t PortOf(const Options& options, const char* name = "port") {
   return static_cast<std::uint16_t>(options.Number(name));
@@ -86,6 +85,13 @@ std::size_t DoneIn(std::string_view answer) {
   return static_cast<std::size_t>(quotes - 2) / 2;
 }
 
+std::string TopicList(const Options& options) {
+  std::string names;
+  for (std::uint64_t i = 0; i < options.Number("topics", 1); ++i)
+    names += fmt::format("{}\"{}\"", i == 0 ? "" : ",", TopicName(i));
+  return "[" + names + "]";
+}
+
 void Expect(const Answer& answer, int status) {
   if (answer.status != status)
     Die(fmt::format("answered {} {}", answer.status, answer.body.substr(0, 500)));
@@ -99,13 +105,13 @@ void Print(std::uint64_t count, std::int64_t begun) {
 
 int Enqueue(const Options& options) {
   std::vector<std::string> batches;
-  for (std::uint64_t i = 0; i < kTopics; ++i)
+  for (std::uint64_t i = 0; i < options.Number("topics", 1); ++i)
     batches.push_back(EnqueueBatch(TopicName(i), i * kMessageBatch));
   std::uint64_t sent = 0, answered = 0;
   std::int64_t end = 0;
   Client* all = nullptr;
   const auto send = [&](std::size_t connection) {
-    if (NowNanos() < end) all->Send(connection, batches[sent++ % kTopics]);
+    if (NowNanos() < end) all->Send(connection, batches[sent++ % batches.size()]);
   };
   Client client(PortOf(options), options.Number("connections", 8),
                 [&](std::size_t connection, const Answer& answer) {
@@ -162,7 +168,7 @@ class Processing {
 
 int Process(const Options& options) {
   const std::uint64_t count = options.Number("count");
-  Processing processing(PortOf(options), options.Number("connections", 4), std::string(kTopics4));
+  Processing processing(PortOf(options), options.Number("connections", 4), TopicList(options));
   const std::int64_t begun = NowNanos();
   const std::uint64_t done = processing.Run();
   Print(done, begun);

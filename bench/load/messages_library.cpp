@@ -6,8 +6,8 @@
 //   rounds  --store S --seconds T [--keep-ms K]     enqueue, claim, acknowledge 500, each timed
 //   latency --store S --count C                     one at a time, enqueue to claim
 //
-// A store is a postgres:// address or a folder. An answer that is not what it should be ends it
-// with exit status 1.
+// A store is a postgres:// address or a folder. With --topics N they are of N topics (1). An answer
+// that is not what it should be ends it with exit status 1.
 
 #include <sys/resource.h>
 
@@ -51,19 +51,22 @@ Reply Unwrap(tenure::db::Result<Reply> result) {
   return std::move(result.value());
 }
 
-messages::EnqueueRequest NewBatch(std::uint64_t first) {
+std::uint64_t TopicsOf(const Options& options) { return options.Number("topics", 1); }
+
+/// Batches take turns among the topics.
+messages::EnqueueRequest NewBatch(std::uint64_t first, std::uint64_t topics) {
   messages::EnqueueRequest request{.tenant = kTenant};
   request.messages.resize(kMessageBatch);
   for (std::size_t i = 0; i < kMessageBatch; ++i)
-    request.messages[i] = {.topic = TopicName(first / kMessageBatch),
+    request.messages[i] = {.topic = TopicName(first / kMessageBatch % topics),
                            .payload = MessagePayload(first + i)};
   return request;
 }
 
-messages::ClaimRequest ClaimOf(std::int64_t max) {
+messages::ClaimRequest ClaimOf(std::int64_t max, std::uint64_t topics) {
   messages::ClaimRequest request{
       .tenant = kTenant, .max = max, .lease_ms = 600'000, .owner = "bench"};
-  for (std::uint64_t i = 0; i < kTopics; ++i) request.topics.push_back(TopicName(i));
+  for (std::uint64_t i = 0; i < topics; ++i) request.topics.push_back(TopicName(i));
   return request;
 }
 
@@ -100,7 +103,7 @@ class Loops {
 };
 
 /// Batches in flight until `more` says no. Returns how many messages went in.
-std::uint64_t EnqueueWhile(LocalMessages& local, std::size_t in_flight,
+std::uint64_t EnqueueWhile(LocalMessages& local, std::uint64_t topics, std::size_t in_flight,
                            const std::function<bool(std::uint64_t)>& more) {
   std::atomic<std::uint64_t> next{0};
   Loops loops(in_flight);
@@ -110,7 +113,7 @@ std::uint64_t EnqueueWhile(LocalMessages& local, std::size_t in_flight,
       next.fetch_sub(kMessageBatch);
       return loops.End();
     }
-    local->Enqueue(NewBatch(first), nullptr, [&](tenure::db::Result<EnqueueReply> result) {
+    local->Enqueue(NewBatch(first, topics), nullptr, [&](tenure::db::Result<EnqueueReply> result) {
       if (Unwrap(std::move(result)).messages.size() != kMessageBatch) Die("messages are missing");
       step();
     });
@@ -121,18 +124,19 @@ std::uint64_t EnqueueWhile(LocalMessages& local, std::size_t in_flight,
 }
 
 /// Claims and acknowledges until nothing is found. Returns how many messages were done.
-std::uint64_t ProcessAll(LocalMessages& local, std::size_t in_flight) {
+std::uint64_t ProcessAll(LocalMessages& local, std::uint64_t topics, std::size_t in_flight) {
   std::atomic<std::uint64_t> done{0};
   Loops loops(in_flight);
   std::function<void()> step = [&] {
-    local->Claim(ClaimOf(kMessageBatch), nullptr, [&](tenure::db::Result<ClaimReply> result) {
-      const ClaimReply claim = Unwrap(std::move(result));
-      if (claim.messages.empty()) return loops.End();
-      local->Report(DoneWith(claim), nullptr, [&](tenure::db::Result<ReportResult> report) {
-        done.fetch_add(CheckedDone(Unwrap(std::move(report))));
-        step();
-      });
-    });
+    local->Claim(
+        ClaimOf(kMessageBatch, topics), nullptr, [&](tenure::db::Result<ClaimReply> result) {
+          const ClaimReply claim = Unwrap(std::move(result));
+          if (claim.messages.empty()) return loops.End();
+          local->Report(DoneWith(claim), nullptr, [&](tenure::db::Result<ReportResult> report) {
+            done.fetch_add(CheckedDone(Unwrap(std::move(report))));
+            step();
+          });
+        });
   };
   for (std::size_t i = 0; i < in_flight; ++i) step();
   loops.Await();
@@ -157,7 +161,7 @@ Reply Await(const Start& start) {
 void KeepFinished(LocalMessages& local, const Options& options) {
   const auto keep_ms = static_cast<std::int64_t>(options.Number("keep-ms", 0));
   if (keep_ms == 0) return;
-  for (std::uint64_t i = 0; i < kTopics; ++i)
+  for (std::uint64_t i = 0; i < TopicsOf(options); ++i)
     Await<messages::TopicChangeReply>([&](auto done) {
       local->ChangeTopic({.tenant = kTenant, .name = TopicName(i), .retention_ms = keep_ms},
                          nullptr, std::move(done));
@@ -168,11 +172,13 @@ int Enqueue(const Options& options) {
   LocalMessages local(options.Text("store"));
   const std::size_t in_flight = options.Number("in-flight", 8);
   const auto nanos = static_cast<std::int64_t>(options.Number("seconds")) * 1'000'000'000;
-  EnqueueWhile(local, in_flight, [](std::uint64_t first) { return first < 20 * kMessageBatch; });
+  EnqueueWhile(local, TopicsOf(options), in_flight,
+               [](std::uint64_t first) { return first < 20 * kMessageBatch; });
   const double cpu_begun = CpuSeconds();
   const std::int64_t begun = NowNanos();
-  const std::uint64_t count =
-      EnqueueWhile(local, in_flight, [&](std::uint64_t) { return NowNanos() - begun < nanos; });
+  const std::uint64_t count = EnqueueWhile(local, TopicsOf(options), in_flight, [&](std::uint64_t) {
+    return NowNanos() - begun < nanos;
+  });
   Print(count, begun, cpu_begun);
   return 0;
 }
@@ -183,7 +189,7 @@ int Process(const Options& options) {
   const std::uint64_t count = options.Number("count");
   const double cpu_begun = CpuSeconds();
   const std::int64_t begun = NowNanos();
-  const std::uint64_t done = ProcessAll(local, in_flight);
+  const std::uint64_t done = ProcessAll(local, TopicsOf(options), in_flight);
   Print(done, begun, cpu_begun);
   if (done != count) Die(fmt::format("{} messages, but {} were done", count, done));
   return 0;
@@ -195,8 +201,9 @@ int Fill(const Options& options) {
   const std::uint64_t count = options.Number("count");
   const double cpu_begun = CpuSeconds();
   const std::int64_t begun = NowNanos();
-  EnqueueWhile(local, 8, [&](std::uint64_t first) { return first < count; });
-  if (options.Number("keep-ms", 0) > 0 && ProcessAll(local, 4) < count) Die("some were not done");
+  EnqueueWhile(local, TopicsOf(options), 8, [&](std::uint64_t first) { return first < count; });
+  if (options.Number("keep-ms", 0) > 0 && ProcessAll(local, TopicsOf(options), 4) < count)
+    Die("some were not done");
   Print(count, begun, cpu_begun);
   return 0;
 }
@@ -216,12 +223,14 @@ int Rounds(const Options& options) {
   for (const std::int64_t begun = NowNanos(); NowNanos() - begun < nanos; ++rounds) {
     timed(enqueue, [&] {
       return Await<EnqueueReply>([&](auto done) {
-        local->Enqueue(NewBatch(rounds * kMessageBatch), nullptr, std::move(done));
+        local->Enqueue(NewBatch(rounds * kMessageBatch, TopicsOf(options)), nullptr,
+                       std::move(done));
       });
     });
     const ClaimReply claimed = timed(claim, [&] {
-      return Await<ClaimReply>(
-          [&](auto done) { local->Claim(ClaimOf(kMessageBatch), nullptr, std::move(done)); });
+      return Await<ClaimReply>([&](auto done) {
+        local->Claim(ClaimOf(kMessageBatch, TopicsOf(options)), nullptr, std::move(done));
+      });
     });
     if (claimed.messages.size() != kMessageBatch) Die("a claim found too few");
     CheckedDone(timed(ack, [&] {
@@ -244,7 +253,7 @@ int Latency(const Options& options) {
   const std::uint64_t count = options.Number("count");
   for (std::uint64_t i = 0; i < count; ++i) {
     std::promise<std::int64_t> claimed;
-    local->ClaimWaiting(ClaimOf(1), 60'000, nullptr, [&](tenure::db::Result<ClaimReply> result) {
+    local->ClaimWaiting(ClaimOf(1, 1), 60'000, nullptr, [&](tenure::db::Result<ClaimReply> result) {
       const std::int64_t now = NowNanos();
       const ClaimReply claim = Unwrap(std::move(result));
       if (claim.messages.size() != 1) Die("nothing was claimed");
