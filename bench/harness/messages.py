@@ -1,12 +1,10 @@
 """Messages: Tenure by its library and over HTTP, and the peers of bench/peers/messages, each with its answers checked."""
 
 import json
-import subprocess
-from pathlib import Path
 
 from .clients import HERE, children_cpu_seconds
 from .peers import Redis
-from .process import Failed, run
+from .process import run
 from .servers import Tenure
 
 PEERS = HERE / "peers" / "messages"
@@ -35,9 +33,11 @@ def _program(argv, timeout=600, cwd=None):
 
 
 def _measured(server_processes, argv, cwd=None):
-    """The same, with what one message costs in processor time on either side."""
+    """The same, with what one message costs in processor time on either side, where messages are counted."""
     before = sum(p.cpu_seconds() for p in server_processes)
     result = _program(argv, cwd=cwd)
+    if "jobs" not in result:
+        return result
     result["server_cpu_us"] = (sum(p.cpu_seconds() for p in server_processes) - before) * 1e6 / result["jobs"]
     result["client_cpu_us"] = result.pop("client_cpu_s") * 1e6 / result["jobs"]
     return result
@@ -74,19 +74,7 @@ class Peer:
                 "process": self._run("process", count=count, processes=self.PROCESSES[self.name])}
 
     def latency(self, count):
-        result = _latency_of(self)(count)
-        return result["latency"]
-
-
-def _latency_of(peer):
-    def measure(count):
-        program = ["node", peer.PROGRAMS[peer.name], "latency"]
-        if peer.name == "BullMQ":
-            with Redis(peer.bench.new_folder()) as redis:
-                return _program([*program, *_words(port=redis.port, count=count)], cwd=PEERS)
-        peer.bench.postgres.fresh_database("peer")
-        return _program([*program, *_words(url=peer.bench.postgres.url("peer"), count=count)], cwd=PEERS)
-    return measure
+        return self._run("latency", count=count)["latency"]
 
 
 def place_of(bench, engine):
@@ -100,13 +88,13 @@ def place_of(bench, engine):
 def library(bench, mode, place, servers=(), **options):
     """bench/load/messages_library on a store of its own."""
     argv = [bench.load_program("messages_library"), mode, *_words(store=place, **options)]
-    return _measured(servers, argv) if mode in ("enqueue", "process") else _program(argv)
+    return _measured(servers, argv)
 
 
 def over_http(bench, mode, port, servers=(), **options):
     """bench/load/messages_http against a server."""
     argv = [bench.load_program("messages_http"), mode, *_words(port=port, **options)]
-    return _measured(servers, argv) if mode in ("enqueue", "process") else _program(argv)
+    return _measured(servers, argv)
 
 
 def _settle(bench, engine):
