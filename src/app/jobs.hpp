@@ -6,6 +6,7 @@
 #include "db/once.hpp"
 #include "db/store.hpp"
 #include "leases/leases.hpp"
+#include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
 
@@ -22,8 +23,13 @@ void AddAnswerTask(ServerTasks& tasks, db::Store& store, db::ForgetHandler& forg
 void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
                   const config::LeaseSettings& settings);
 
+/// Forgets finished messages, dedup keys and redriven dead letters.
+void AddMessageTask(ServerTasks& tasks, messages::Messages& messages);
+
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
                tasks::Tasks& tasks, std::int64_t interval_ms);
+/// Of messages more often: an old one is an alert.
+void AddMessageGauges(Background& background, messages::Messages& messages);
 
 }  // namespace tenure::app

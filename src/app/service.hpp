@@ -14,6 +14,7 @@
 #include "http/server.hpp"
 #include "leases/guard.hpp"
 #include "leases/leases.hpp"
+#include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
@@ -55,6 +56,7 @@ class Service {
   tasks::Tasks tasks_;
   ServerTasks server_tasks_;
   sessions::Sessions sessions_;
+  messages::Messages messages_;
   std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;
