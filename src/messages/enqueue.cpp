@@ -31,6 +31,7 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
   std::vector<Entry> entries;
   bool keyed = false;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    replies[i].is_list = requests[i]->is_list;
     replies[i].messages.resize(requests[i]->messages.size());
     for (std::size_t j = 0; j < requests[i]->messages.size(); ++j) {
       Enqueued& answer = replies[i].messages[j];

@@ -48,6 +48,7 @@ struct NewMessage {
 struct EnqueueRequest {
   std::string tenant{};
   std::vector<NewMessage> messages{};
+  bool is_list = false;  ///< they came as a list, and are answered as one, be it of one
 
   std::size_t bytes() const {
     std::size_t bytes = 0;
@@ -62,6 +63,7 @@ struct Enqueued {
 };
 struct EnqueueReply {
   std::vector<Enqueued> messages{};  ///< in the order of the request
+  bool is_list = false;
 };
 
 /// Who wants work, and which.

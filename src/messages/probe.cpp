@@ -133,4 +133,13 @@ void Probe::Counted(const CountsReply& counts) {
   dead_.Set(counts.dead);
 }
 
+Figures Probe::figures() const {
+  return {.ready = ready_.value(),
+          .delayed = delayed_.value(),
+          .dead = dead_.value(),
+          .unhandled = unhandled_.value(),
+          .oldest_seconds = oldest_.value(),
+          .waiting_claims = waiting_claims_.value()};
+}
+
 }  // namespace tenure::messages
