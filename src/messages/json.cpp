@@ -15,10 +15,10 @@ std::string EnqueuedJson(const EnqueueReply& reply) {
     return out;
   }
   json.Key("ids").BeginArray();
-  for (const Enqueued& each : reply.messages) json.Value(each.id);
+  for (const EnqueuedMessage& each : reply.messages) json.Value(each.id);
   json.EndArray();
   bool any = false;
-  for (const Enqueued& each : reply.messages) {
+  for (const EnqueuedMessage& each : reply.messages) {
     if (!each.duplicate) continue;
     if (!any) json.Key("duplicates").BeginArray();
     any = true;
