@@ -73,6 +73,17 @@ void Tidy(leases::Leases& leases, const config::LeaseSettings& settings,
     base::LogInfo("leases.tidied", "forgot past grants and unused names", {{"rows", rows}});
 }
 
+void Forget(inbox::Inbox& inbox, const config::InboxSettings& settings,
+            const leases::TaskContext& context) {
+  const std::int64_t rows = RunToTheEnd<inbox::TidyReply>(context, [&](auto done) {
+    inbox.TidySome({settings.retention_ms}, ServerTasks::FencedBy(context), std::move(done));
+  });
+  inbox.probe().Forgotten(rows);
+  if (rows > 0)
+    base::LogInfo("inbox.forgotten", "removed inbound messages after their retention",
+                  {{"messages", rows}});
+}
+
 }  // namespace
 
 void AddSessionTasks(ServerTasks& tasks, sessions::Sessions& sessions,
@@ -98,14 +109,21 @@ void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
             [&](const auto& context) { Tidy(leases, settings, context); });
 }
 
+void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSettings& settings) {
+  tasks.Add("inbox.retention", std::min(settings.retention_ms, kRetentionIntervalMs),
+            [&](const auto& context) { Forget(inbox, settings, context); });
+}
+
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, std::int64_t interval_ms) {
+               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms) {
   background.Add("gauges", std::min(interval_ms, kCountIntervalMs), [&](const auto&) {
     sessions.probe().ActiveCounted(Await<sessions::CountReply>([&](auto done) {
                                      sessions.CountActive(std::move(done));
                                    }).active);
     leases.probe().ActiveCounted(
         Await<leases::CountReply>([&](auto done) { leases.CountActive(std::move(done)); }).active);
+    inbox.probe().StuckCounted(
+        Await<inbox::CountReply>([&](auto done) { inbox.CountStuck(std::move(done)); }).stuck);
     const auto listed = Await<tasks::ListReply>(
         [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
     for (const tasks::TaskView& task : listed.tasks)

@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
+#include "inbox/inbox.hpp"
 #include "leases/leases.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
@@ -22,8 +23,11 @@ void AddAnswerTask(ServerTasks& tasks, db::Store& store, db::ForgetHandler& forg
 void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
                   const config::LeaseSettings& settings);
 
+/// Forgets inbound messages after their retention.
+void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSettings& settings);
+
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, std::int64_t interval_ms);
+               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms);
 
 }  // namespace tenure::app

@@ -9,6 +9,7 @@
 #include "app/store_setup.hpp"
 #include "base/clock.hpp"
 #include "db/maintenance.hpp"
+#include "inbox/routes.hpp"
 #include "leases/routes.hpp"
 #include "sessions/routes.hpp"
 #include "tasks/routes.hpp"
@@ -34,11 +35,12 @@ OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Ta
 }
 
 http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
-                       const OpsParts& ops) {
+                       inbox::Inbox& inbox, const OpsParts& ops) {
   http::Router router;
   sessions::AddRoutes(router, sessions);
   leases::AddRoutes(router, leases);
   tasks::AddRoutes(router, tasks);
+  inbox::AddRoutes(router, inbox);
   AddOpsRoutes(router, ops);
   return router;
 }
@@ -86,19 +88,21 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       server_tasks_(leases_, tasks_, wake_, instance),
       sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
                 metrics_),
+      inbox_(store_, {.max_attempts = settings_.inbox.max_attempts}, metrics_),
       ops_(DescribeStore(store_, background_, tasks_, metrics_)),
-      router_(AllRoutes(sessions_, leases_, tasks_, ops_)),
+      router_(AllRoutes(sessions_, leases_, tasks_, inbox_, ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
               &tracer_) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
-  AddGauges(background_, sessions_, leases_, tasks_, settings_.sessions.expiry_interval_ms);
+  AddGauges(background_, sessions_, leases_, tasks_, inbox_, settings_.sessions.expiry_interval_ms);
   if (!settings_.workers) return;
   AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
   AddAnswerTask(server_tasks_, store_, forget_);
   AddLeaseTask(server_tasks_, leases_, settings_.leases);
+  AddInboxTask(server_tasks_, inbox_, settings_.inbox);
 }
 
 void Service::Start() {

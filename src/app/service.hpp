@@ -12,6 +12,7 @@
 #include "db/store.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
+#include "inbox/inbox.hpp"
 #include "leases/guard.hpp"
 #include "leases/leases.hpp"
 #include "sessions/sessions.hpp"
@@ -55,6 +56,7 @@ class Service {
   tasks::Tasks tasks_;
   ServerTasks server_tasks_;
   sessions::Sessions sessions_;
+  inbox::Inbox inbox_;
   std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;

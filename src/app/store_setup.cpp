@@ -12,6 +12,7 @@
 #include "db/postgres/engine.hpp"
 #include "db/sqlite/engine.hpp"
 #include "db_sql/queries.hpp"
+#include "inbox_sql/queries.hpp"
 #include "leases_sql/queries.hpp"
 #include "sessions_sql/queries.hpp"
 #include "tasks_sql/queries.hpp"
@@ -21,8 +22,8 @@ namespace tenure::app {
 std::span<const db::Query* const> AllQueries() {
   static const std::vector<const db::Query*> all = [] {
     std::vector<const db::Query*> queries;
-    for (const auto module :
-         {db::sql::All(), leases::sql::All(), tasks::sql::All(), sessions::sql::All()})
+    for (const auto module : {db::sql::All(), leases::sql::All(), tasks::sql::All(),
+                              sessions::sql::All(), inbox::sql::All()})
       queries.insert(queries.end(), module.begin(), module.end());
     return queries;
   }();

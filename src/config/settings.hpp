@@ -81,6 +81,13 @@ struct LeaseSettings {
   friend bool operator==(const LeaseSettings&, const LeaseSettings&) = default;
 };
 
+struct InboxSettings {
+  std::int64_t retention_ms = 30LL * 86'400'000;
+  int max_attempts = 3;
+
+  friend bool operator==(const InboxSettings&, const InboxSettings&) = default;
+};
+
 enum class LogStyle {
   kAuto,  ///< text on a terminal, JSON elsewhere
   kJson,
@@ -109,6 +116,7 @@ struct Settings {
   HttpSettings http;
   SessionSettings sessions;
   LeaseSettings leases;
+  InboxSettings inbox;
   LogSettings log;
   TelemetrySettings telemetry;
 

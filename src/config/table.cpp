@@ -194,6 +194,17 @@ const Setting kTable[] = {
      .change_when = "Up to look further back; down when leases change hands thousands of times a "
                     "second."},
 
+    {.name = "inbox.retention",
+     .kind = Duration{AT(inbox.retention_ms), kSecond, 3'650 * kDay},
+     .does = "How long an inbound message is remembered after it was last claimed, completed or "
+             "failed; one that is delivered later than that is processed again.",
+     .change_when = "To more than the longest time after which your sources still deliver again."},
+    {.name = "inbox.max_attempts",
+     .kind = Integer{AT(inbox.max_attempts), 1, 1'000},
+     .does = "How many failures of an inbound message may be reported until it is dead. Claims "
+             "that end without a word, because their worker crashed, have three times this budget.",
+     .change_when = "Up when what your handlers need is often away for long."},
+
     {.name = "log.level",
      .kind = Choice{AT(log.level), kLevelWords},
      .does = "The least level of the events that are logged.",

@@ -86,6 +86,8 @@ struct JsonObject::Impl {
                                           std::int64_t most);
   std::optional<std::string> ReadText(const Field& field, std::size_t max_bytes);
   std::optional<std::string> ReadObject(const Field& field, std::size_t max_bytes);
+  std::optional<std::string> ReadValue(const Field& field, std::size_t max_bytes);
+  std::optional<base::Uuid> ReadUuid(const Field& field);
   /// Null when it is no array of at most so many.
   std::optional<dom::array> ReadArray(const Field& field, std::size_t max_items);
 
@@ -176,18 +178,30 @@ std::optional<std::string> JsonObject::Impl::ReadText(const Field& field, std::s
 }
 
 std::optional<std::string> JsonObject::Impl::ReadObject(const Field& field, std::size_t max_bytes) {
-  dom::object object;
-  if (field.value.get(object)) {
-    WrongType(field, "an object");
-    return std::nullopt;
-  }
-  if (const auto fault = FaultInside(object); !fault.empty()) {
+  if (field.value.is_object()) return ReadValue(field, max_bytes);
+  WrongType(field, "an object");
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonObject::Impl::ReadValue(const Field& field, std::size_t max_bytes) {
+  if (const auto fault = FaultInside(field.value); !fault.empty()) {
     Wrong(field.name, std::string(fault));
     return std::nullopt;
   }
-  std::string text = simdjson::minify(object);
+  std::string text = simdjson::minify(field.value);
   if (text.size() <= max_bytes) return text;
   Wrong(field.name, fmt::format("must not be longer than {} bytes as compact JSON", max_bytes));
+  return std::nullopt;
+}
+
+std::optional<base::Uuid> JsonObject::Impl::ReadUuid(const Field& field) {
+  std::string_view text;
+  if (field.value.get(text)) {
+    WrongType(field, "a UUID");
+    return std::nullopt;
+  }
+  if (const auto id = base::Uuid::Parse(text)) return id;
+  Wrong(field.name, "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
   return std::nullopt;
 }
 
@@ -211,16 +225,8 @@ void JsonObject::Refuse(std::string_view name, std::string message) {
 }
 
 base::Uuid JsonObject::Uuid(std::string_view name) {
-  const Impl::Field* const field = impl_->Ask(name, [] { return "a UUID"; });
-  if (!field) return {};
-  std::string_view text;
-  if (field->value.get(text)) {
-    impl_->WrongType(*field, "a UUID");
-    return {};
-  }
-  if (const auto id = base::Uuid::Parse(text)) return *id;
-  impl_->Wrong(name, "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
-  return {};
+  const auto* const field = impl_->Ask(name, [] { return "a UUID"; });
+  return field ? impl_->ReadUuid(*field).value_or(base::Uuid()) : base::Uuid();
 }
 
 std::int64_t JsonObject::Integer(std::string_view name, std::int64_t least, std::int64_t most) {
@@ -231,6 +237,13 @@ std::int64_t JsonObject::Integer(std::string_view name, std::int64_t least, std:
 std::string JsonObject::Text(std::string_view name, std::size_t max_bytes) {
   const auto* const field = impl_->Ask(name, [] { return "a string"; });
   return field ? impl_->ReadText(*field, max_bytes).value_or("") : "";
+}
+
+std::string JsonObject::NonEmptyText(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Ask(name, [] { return "a string"; });
+  const auto text = field ? impl_->ReadText(*field, max_bytes) : std::nullopt;
+  if (text && text->empty()) impl_->Wrong(name, "must not be empty");
+  return text.value_or("");
 }
 
 std::string JsonObject::Object(std::string_view name, std::size_t max_bytes) {
@@ -262,6 +275,16 @@ std::optional<std::string> JsonObject::OptionalObject(std::string_view name,
                                                       std::size_t max_bytes) {
   const auto* const field = impl_->Take(name);
   return field ? impl_->ReadObject(*field, max_bytes) : std::nullopt;
+}
+
+std::optional<base::Uuid> JsonObject::OptionalUuid(std::string_view name) {
+  const auto* const field = impl_->Take(name);
+  return field ? impl_->ReadUuid(*field) : std::nullopt;
+}
+
+std::optional<std::string> JsonObject::OptionalValue(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Take(name);
+  return field ? impl_->ReadValue(*field, max_bytes) : std::nullopt;
 }
 
 struct JsonFields::Body {

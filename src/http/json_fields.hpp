@@ -25,6 +25,7 @@ class JsonObject {
   base::Uuid Uuid(std::string_view name);
   std::int64_t Integer(std::string_view name, std::int64_t least, std::int64_t most);
   std::string Text(std::string_view name, std::size_t max_bytes);
+  std::string NonEmptyText(std::string_view name, std::size_t max_bytes);
   /// An object of any fields, as compact JSON that can be stored and printed as it is: no U+0000,
   /// no name twice. Its numbers are written anew, with the same value.
   std::string Object(std::string_view name, std::size_t max_bytes);
@@ -37,6 +38,9 @@ class JsonObject {
   std::optional<std::string> OptionalText(std::string_view name, std::size_t max_bytes);
   std::optional<bool> OptionalFlag(std::string_view name);
   std::optional<std::string> OptionalObject(std::string_view name, std::size_t max_bytes);
+  std::optional<base::Uuid> OptionalUuid(std::string_view name);
+  /// Any JSON value, null included, kept as `Object` keeps objects.
+  std::optional<std::string> OptionalValue(std::string_view name, std::size_t max_bytes);
 
  private:
   friend class JsonFields;

@@ -253,6 +253,43 @@ TEST(JsonFields, AnObjectIsStorableAndBounded) {
             "object: must have each name only once\n");
 }
 
+TEST(JsonFields, AnOptionalValueIsAnyJson) {
+  for (const char* value : {"null", "true", "-2.5", R"("text")", "[1,{}]", R"({"a":null})"}) {
+    const Body body(std::string(R"({"value": )") + value + "}");
+    JsonFields fields(body.view());
+    EXPECT_EQ(fields.OptionalValue("value", 10), value);
+    EXPECT_EQ(fields.OptionalValue("absent", 10), std::nullopt);
+    fields.Finish();
+  }
+  const auto read = [](JsonFields& fields) {
+    EXPECT_EQ(fields.OptionalValue("value", 10), std::nullopt);
+  };
+  EXPECT_EQ(ErrorsOf(R"({"value":"012345678"})", read),
+            "value: must not be longer than 10 bytes as compact JSON\n");
+  EXPECT_EQ(ErrorsOf(R"({"value":"\u0000"})", read), "value: must have no text with U+0000\n");
+}
+
+TEST(JsonFields, AnOptionalUuidIsOneOrMissing) {
+  const auto wanted = base::Uuid::Parse("0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
+  EXPECT_EQ(ErrorsOf(R"({"id":"0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071"})",
+                     [&](JsonFields& fields) {
+                       EXPECT_EQ(fields.OptionalUuid("id"), wanted);
+                       EXPECT_EQ(fields.OptionalUuid("absent"), std::nullopt);
+                     }),
+            "");
+  EXPECT_EQ(ErrorsOf(R"({"id":null})", [](JsonFields& fields) { fields.OptionalUuid("id"); }),
+            "id: must be a UUID, not null\n");
+}
+
+TEST(JsonFields, TextThatMustNotBeEmptyIsRefusedOnce) {
+  const auto read = [](JsonFields& fields) { fields.NonEmptyText("text", 3); };
+  EXPECT_EQ(ErrorsOf(R"({"text":"abc"})", read), "");
+  EXPECT_EQ(ErrorsOf(R"({"text":""})", read), "text: must not be empty\n");
+  EXPECT_EQ(ErrorsOf("{}", read), "text: is missing; a string is expected\n");
+  EXPECT_EQ(ErrorsOf(R"({"text":"abcd"})", read),
+            "text: must not be longer than 3 bytes in UTF-8\n");
+}
+
 /// Reads what a heartbeat of many leases looks like.
 struct Renewal {
   std::string name;

@@ -76,7 +76,12 @@ class ClaimBatch {
     if (rescan) learned_.rescan_micros = base::MeasureMicros() - begun;
     const std::size_t asked = asked_.size();
     AskNewLines();
-    if (asked_.size() > asked) TakeFound(tx, QueueFind(tx, asked), asked);
+    if (!rescan && handler_.directory_.MayRescan()) AskEmptyFromBottom(asked);
+    if (asked_.size() > asked) {
+      const std::int64_t again = base::MeasureMicros();
+      TakeFound(tx, QueueFind(tx, asked), asked);
+      learned_.rescan_micros = base::MeasureMicros() - again;
+    }
     for (const auto row : tx.Take(incarnation)) incarnation_ = row.Int(0);
     now_ms_ = tx.TakeClock(clock);
     HandOut(tx);
@@ -192,6 +197,15 @@ class ClaimBatch {
       for (std::int64_t line = 0; missing >> line != 0; ++line)
         if (missing >> line & 1) asked_.push_back({i, {line, 0}});
     }
+  }
+
+  /// Nothing above the marks: what came may have been committed late, below them.
+  void AskEmptyFromBottom(std::size_t asked) {
+    std::set<std::size_t> found;
+    for (const Candidate& each : candidates_) found.insert(each.topic);
+    for (std::size_t i = 0; i < asked; ++i)
+      if (asked_[i].line.from_pos > 0 && !found.contains(asked_[i].topic))
+        asked_.push_back({asked_[i].topic, {asked_[i].line.line, 0}});
   }
 
   db::Transaction::Pending QueueFind(db::Transaction& tx, std::size_t first) const {

@@ -59,14 +59,19 @@ void Directory::Emptied(std::string_view tenant, std::string_view topic, const L
 bool Directory::TakeRescan() {
   const std::lock_guard lock(mutex_);
   const std::int64_t now_boot_ms = clock_.BootMs();
-  if (now_boot_ms < next_rescan_boot_ms_) return false;
+  if (now_boot_ms < std::max(next_rescan_boot_ms_, spare_until_boot_ms_)) return false;
   next_rescan_boot_ms_ = now_boot_ms + kRescanMs;
   return true;
 }
 
+bool Directory::MayRescan() const {
+  const std::lock_guard lock(mutex_);
+  return clock_.BootMs() >= spare_until_boot_ms_;
+}
+
 void Directory::RescanTook(std::int64_t micros) {
   const std::lock_guard lock(mutex_);
-  next_rescan_boot_ms_ = std::max(next_rescan_boot_ms_, clock_.BootMs() + 20 * micros / 1'000);
+  spare_until_boot_ms_ = clock_.BootMs() + 20 * micros / 1'000;
 }
 
 }  // namespace tenure::messages

@@ -22,9 +22,9 @@ namespace tenure::messages {
 ///      that is not known may be there all the same.
 ///  (2) A claim looks at a line from its low-water mark on. Whatever lies below was claimed, or was
 ///      committed late (its position was taken before its transaction committed), or its claim was
-///      rolled back: for these a claim looks from the bottom once in a while (`kRescanMs`, less
-///      often when such a look takes long: at most a twentieth of the time is spent on them). The
-///      mark never decides who gets a message.
+///      rolled back: for these a claim looks from the bottom when there is nothing above the mark,
+///      and every kRescanMs. Where such looks take long at most a twentieth of the time is spent
+///      on them. The mark never decides who gets a message.
 /// Without marks a claim steps over every message that is claimed and not yet done, and on
 /// PostgreSQL over every one that is done but cannot be removed because of a snapshot somewhere.
 ///
@@ -50,6 +50,8 @@ class Directory {
   void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
   /// True about every kRescanMs: the next look begins at the bottom.
   bool TakeRescan();
+  /// Whether such a look is cheap enough to be made at any time.
+  bool MayRescan() const;
   void RescanTook(std::int64_t micros);
 
  private:
@@ -69,6 +71,7 @@ class Directory {
   mutable std::map<Key, Topic> topics_;
   mutable std::int64_t incarnation_ = 0;
   std::int64_t next_rescan_boot_ms_ = 0;
+  std::int64_t spare_until_boot_ms_ = 0;  // the last one took long
 };
 
 }  // namespace tenure::messages

@@ -66,9 +66,10 @@ std::optional<DeathReason> AfterCrash(const TopicSettings& topic, std::int64_t c
 
 std::vector<std::vector<std::size_t>> Share(std::vector<Candidate>& candidates,
                                             std::span<const Wish> wishes) {
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tuple(PriorityOf(a.line), a.pos) < std::tuple(PriorityOf(b.line), b.pos);
-  });
+  std::stable_sort(
+      candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return std::tuple(PriorityOf(a.line), a.pos) < std::tuple(PriorityOf(b.line), b.pos);
+      });
   std::vector<bool> taken(candidates.size());
   std::size_t first_free = 0;
   std::vector<std::vector<std::size_t>> shares;

@@ -24,6 +24,7 @@ class Routes : public testing::Test {
   Request RequestOf(const std::string& method, const std::string& path) {
     if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
     if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
+    if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
     if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
     std::string target = path;
     if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
@@ -48,6 +49,17 @@ class Routes : public testing::Test {
     const std::string finish = R"({"fence":)" + std::to_string(lock["fence"].Int()) +
                                R"(,"term":")" + lock["term"].Text() + "\"}";
     return {task + action, action == "/claim" ? claim : action == "/finish" ? finish : "{}"};
+  }
+  Request OfInbox(const std::string& action) {
+    const std::string id = NewUuid();
+    const std::string key = R"({"source":"s","message_id":")" + id + "\"";
+    const std::string begin = "/api/v1/inbox/begin";
+    if (action == "begin") return {begin, key + "}"};
+    const std::string fence =
+        std::to_string(api_.Call("POST", begin, key + "}").Json()["fence"].Int());
+    if (action.starts_with('{')) return {"/api/v1/inbox/s/" + id, ""};
+    return {"/api/v1/inbox/" + action,
+            key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
   }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');

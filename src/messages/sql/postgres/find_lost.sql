@@ -2,4 +2,4 @@
 -- Result: 1, or no row
 -- Locks: none
 select 1 where exists (select from tenure.message_workers where expires_ms <= $1)
-            or ($2 = 1 and exists (select from tenure.message_claims where look_ms <= $1))
+            or ($2::bigint = 1 and exists (select from tenure.message_claims where look_ms <= $1))

@@ -5,7 +5,7 @@
 select t.name, t.topic_id, t.lines, t.max_attempts, t.max_crashes, t.lease_ms, t.retention_ms, t.backoff_ms,
        t.backoff_max_ms, t.dedup_ms, t.paused_ms, t.paused_reason, t.asked_ms, c.ready, c.claimed,
        (select count(*) from (select from tenure.dead_letters d where d.topic_id = t.topic_id and d.redriven_ms = 0
-                               limit $5::bigint) as some),
+                               limit $5::bigint) as few),
        coalesce(c.oldest_ms, 0)
   from tenure.topics t
  cross join lateral (

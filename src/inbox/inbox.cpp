@@ -1,0 +1,55 @@
+#include "inbox/inbox.hpp"
+
+namespace tenure::inbox {
+namespace {
+
+template <class Handler, class Request, class Callback>
+void SubmitTo(db::Lane& lane, Handler& handler, base::Caller caller, std::size_t key_hash,
+              Request request, Callback done) {
+  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
+                                                           std::move(request), std::move(done)));
+}
+
+}  // namespace
+
+Inbox::Inbox(db::Store& store, const Budget& budget, telemetry::Registry& metrics)
+    : store_(store), probe_(metrics), change_(budget, probe_) {}
+
+template <class Reply, class SomeCommand>
+void Inbox::Change(SomeCommand command, base::Caller caller, Callback<Reply> done) {
+  const std::size_t hash = MessageKeyHash()(command.key);
+  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash,
+           ChangeRequest{std::move(command)},
+           [done = std::move(done)](db::Result<ChangeReply> result) mutable {
+             if (result.ok())
+               done(std::get<Reply>(std::move(result.value().outcome)));
+             else
+               done(result.fault());
+           });
+}
+
+void Inbox::Begin(BeginCommand command, base::Caller caller, Callback<BeginOutcome> done) {
+  Change(std::move(command), std::move(caller), std::move(done));
+}
+
+void Inbox::Complete(CompleteCommand command, base::Caller caller, Callback<FinishOutcome> done) {
+  Change(std::move(command), std::move(caller), std::move(done));
+}
+
+void Inbox::Fail(FailCommand command, base::Caller caller, Callback<FinishOutcome> done) {
+  Change(std::move(command), std::move(caller), std::move(done));
+}
+
+void Inbox::Find(FindRequest request, base::Caller caller, Callback<FindReply> done) {
+  SubmitTo(store_.ReadLane(), find_, std::move(caller), 0, std::move(request), std::move(done));
+}
+
+void Inbox::TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done) {
+  SubmitTo(store_.WriteLane(0), tidy_, std::move(caller), 0, request, std::move(done));
+}
+
+void Inbox::CountStuck(Callback<CountReply> done) {
+  SubmitTo(store_.ReadLane(), count_, nullptr, 0, CountRequest{}, std::move(done));
+}
+
+}  // namespace tenure::inbox
