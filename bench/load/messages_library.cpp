@@ -72,7 +72,7 @@ messages::ClaimRequest ClaimOf(std::int64_t max, std::uint64_t topics) {
 
 messages::ReportRequest DoneWith(const ClaimReply& claim) {
   messages::ReportRequest request{.tenant = kTenant, .verdict = messages::Verdict::kDone};
-  for (const messages::Delivery& each : claim.messages)
+  for (const messages::ClaimedMessage& each : claim.messages)
     request.reports.push_back({.id = each.id, .fence = each.fence});
   return request;
 }

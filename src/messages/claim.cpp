@@ -142,9 +142,10 @@ class ClaimBatch {
       ids.push_back(row.handed.id);
       fences.push_back(row.handed.fence);
     }
-    std::map<std::size_t, Delivery> held;  // by ordinal: in the order in which they were handed out
+    std::map<std::size_t, ClaimedMessage>
+        held;  // by ordinal: in the order in which they were handed out
     for (const auto row : tx.Run(sql::kLoadHeld, ids, fences)) {
-      Delivery& delivery = held[row.ordinal()];
+      ClaimedMessage& delivery = held[row.ordinal()];
       ReadDelivery(row, 0, delivery);
       delivery.id = ids[row.ordinal()];
       delivery.fence = fences[row.ordinal()];
@@ -274,7 +275,7 @@ class ClaimBatch {
     for (const std::size_t candidate : share) {
       const Candidate& each = candidates_[candidate];
       const std::int64_t lease_ms = request.lease_ms.value_or(rows_[each.topic]->settings.lease_ms);
-      Delivery& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
+      ClaimedMessage& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
       if (each.size > static_cast<std::int64_t>(delivery.payload.size()))
         large_.push_back({&item, result.reply.messages.size() - 1});
       delivery.id = each.id;
@@ -309,7 +310,7 @@ class ClaimBatch {
   }
 
   /// Of the columns from `first` on, as find_ready.sql and load_held.sql have them.
-  static void ReadDelivery(const db::Rows::Row& row, std::size_t first, Delivery& delivery) {
+  static void ReadDelivery(const db::Rows::Row& row, std::size_t first, ClaimedMessage& delivery) {
     delivery.kind = static_cast<PayloadKind>(row.Int(first));
     if (!row.IsNull(first + 1)) delivery.payload = row.Text(first + 1);
     delivery.attempts = row.Int(first + 2);
@@ -376,7 +377,7 @@ class ClaimBatch {
   std::vector<std::optional<TopicRow>> rows_;
   std::vector<AskedLine> asked_;
   std::vector<Candidate> candidates_;
-  std::vector<Delivery> found_;  // what the candidates stand for
+  std::vector<ClaimedMessage> found_;  // what the candidates stand for
   std::int64_t incarnation_ = 1;
   std::int64_t now_ms_ = 0;
   ClaimResult::Learned learned_;

@@ -12,7 +12,7 @@ namespace tenure::messages {
 struct Enqueuer::Entry {
   const std::string* tenant = nullptr;
   const NewMessage* message = nullptr;
-  Enqueued* answer = nullptr;
+  EnqueuedMessage* answer = nullptr;
 
   std::int64_t DueMs(std::int64_t now_ms) const {
     if (message->due_at_ms) return *message->due_at_ms;
@@ -34,7 +34,7 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
     replies[i].is_list = requests[i]->is_list;
     replies[i].messages.resize(requests[i]->messages.size());
     for (std::size_t j = 0; j < requests[i]->messages.size(); ++j) {
-      Enqueued& answer = replies[i].messages[j];
+      EnqueuedMessage& answer = replies[i].messages[j];
       answer.id = base::Uuid::V7(now_ms);
       entries.push_back({&requests[i]->tenant, &requests[i]->messages[j], &answer});
       keyed |= !requests[i]->messages[j].dedup_key.empty();

@@ -38,7 +38,7 @@ void WriteLuggage(JsonWriter& json, const Message& message) {
   WriteText(json, "traceparent", message.trace);
 }
 
-void WriteDelivery(JsonWriter& json, const Delivery& message) {
+void WriteDelivery(JsonWriter& json, const ClaimedMessage& message) {
   json.BeginObject()
       .Field("id", message.id)
       .Field("fence", message.fence)
@@ -163,7 +163,7 @@ std::string EnqueuedJson(const EnqueueReply& reply) {
     return out;
   }
   std::vector<base::Uuid> ids, duplicates;
-  for (const Enqueued& each : reply.messages) {
+  for (const EnqueuedMessage& each : reply.messages) {
     ids.push_back(each.id);
     if (each.duplicate) duplicates.push_back(each.id);
   }
@@ -181,13 +181,13 @@ db::Answer EnqueueAnswer(const EnqueueResult& result) {
 
 std::string ClaimJson(const ClaimReply& reply) {
   std::size_t bytes = 64;
-  for (const Delivery& each : reply.messages)
+  for (const ClaimedMessage& each : reply.messages)
     bytes += 512 + each.payload.size() * 4 / 3 + each.headers.size();
   std::string out;
   out.reserve(bytes);
   JsonWriter json(out);
   json.BeginObject().Key("messages").BeginArray();
-  for (const Delivery& each : reply.messages) WriteDelivery(json, each);
+  for (const ClaimedMessage& each : reply.messages) WriteDelivery(json, each);
   json.EndArray().EndObject();
   return out;
 }

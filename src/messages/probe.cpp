@@ -68,7 +68,7 @@ void Probe::Enqueued(const EnqueueRequest&, const EnqueueReply& reply) {
 
 void Probe::Claimed(const ClaimRequest&, const ClaimReply& reply) {
   claimed_.Add(reply.messages.size());
-  for (const Delivery& each : reply.messages)
+  for (const ClaimedMessage& each : reply.messages)
     wait_.Observe(
         std::max<std::int64_t>(0, reply.now_ms - std::max(each.enqueued_ms, each.due_ms)) * 1'000);
 }
