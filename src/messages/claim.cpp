@@ -190,7 +190,8 @@ class ClaimBatch {
   void AskNewLines() {
     for (std::size_t i = 0; i < topics_.size(); ++i) {
       if (!rows_[i]) continue;
-      learned_.lines.emplace_back(topics_[i], rows_[i]->lines);
+      learned_.topics.push_back(
+          {topics_[i].first, topics_[i].second, rows_[i]->topic_id, rows_[i]->lines});
       std::int64_t missing = rows_[i]->lines;
       for (const AskedLine& each : asked_)
         if (each.topic == i) missing &= ~(std::int64_t{1} << each.line.line);
@@ -403,8 +404,7 @@ void ClaimHandler::WriteItems(db::Transaction& tx, Items items) {
 void ClaimHandler::DoneItems(Items items) {
   for (const auto* item : items) {
     const ClaimResult::Learned& learned = item->reply->learned;
-    for (const auto& [topic, lines] : learned.lines)
-      directory_.Learn(topic.first, topic.second, lines);
+    for (const Directory::Known& topic : learned.topics) directory_.Learn(topic);
     for (const auto& [topic, line] : learned.emptied)
       directory_.Emptied(topic.first, topic.second, line);
     if (learned.rescan_micros > 0) directory_.RescanTook(learned.rescan_micros);

@@ -20,16 +20,20 @@ std::map<Directory::Key, Directory::Topic>& Directory::Topics() const {
   return topics_;
 }
 
-bool Directory::Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const {
+void Directory::Learn(const Known& known) {
   const std::lock_guard lock(mutex_);
-  auto& topics = Topics();
-  const auto found = topics.find(Key(tenant, topic));
-  return found != topics.end() && (found->second.lines & lines) == lines;
+  Topic& topic = Topics()[Key(known.tenant, known.topic)];
+  topic.topic_id = known.topic_id;
+  topic.lines |= known.lines;
 }
 
-void Directory::Learn(std::string_view tenant, std::string_view topic, std::int64_t lines) {
+std::optional<std::int64_t> Directory::IdOf(std::string_view tenant, std::string_view topic,
+                                            std::int64_t lines) const {
   const std::lock_guard lock(mutex_);
-  Topics()[Key(tenant, topic)].lines |= lines;
+  const auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  if (found == topics.end() || (found->second.lines & lines) != lines) return std::nullopt;
+  return found->second.topic_id;
 }
 
 std::vector<Directory::Line> Directory::LinesOf(std::string_view tenant, std::string_view topic,

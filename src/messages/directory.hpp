@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,9 +18,10 @@ namespace tenure::messages {
 /// were ever used, and how far each line has been emptied.
 ///
 /// Invariants:
-///  (1) A line that is known here is in the topic's row: topics are never deleted, bits of `lines`
-///      only added, and with a new incarnation (a restored store) everything is forgotten. One
-///      that is not known may be there all the same.
+///  (1) A topic that is known here has that number, and its row those lines: topics are never
+///      deleted, bits of `lines` only added, and with a new incarnation (a restored store, which
+///      every connection notices when it is made) everything is forgotten. What is not known may be
+///      there all the same.
 ///  (2) A claim looks at a line from its low-water mark on. Whatever lies below was claimed, or was
 ///      committed late (its position was taken before its transaction committed), or its claim was
 ///      rolled back: for these a claim looks from the bottom when there is nothing above the mark,
@@ -40,9 +42,17 @@ class Directory {
     std::int64_t from_pos = 0;
   };
 
-  /// Whether all of these lines are known to be in the topic's row.
-  bool Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const;
-  void Learn(std::string_view tenant, std::string_view topic, std::int64_t lines);
+  /// What the row of a topic says. REQUIRES, where it is learnt: it is committed.
+  struct Known {
+    std::string tenant{};
+    std::string topic{};
+    std::int64_t topic_id = 0;
+    std::int64_t lines = 0;  ///< bits
+  };
+  void Learn(const Known& known);
+  /// Its number, if all of these lines are known to be in its row.
+  std::optional<std::int64_t> IdOf(std::string_view tenant, std::string_view topic,
+                                   std::int64_t lines) const;
   /// The lines that are known; that of the default priority for a topic that is not.
   std::vector<Line> LinesOf(std::string_view tenant, std::string_view topic,
                             bool from_bottom) const;
@@ -56,6 +66,7 @@ class Directory {
 
  private:
   struct Topic {
+    std::int64_t topic_id = 0;
     std::int64_t lines = 0;
     std::map<std::int64_t, std::int64_t> from_pos{};
   };

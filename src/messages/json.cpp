@@ -147,7 +147,7 @@ void WriteIds(JsonWriter& json, std::string_view field, const std::vector<base::
 }
 
 bool AllDuplicates(const EnqueueReply& reply) {
-  return std::ranges::all_of(reply.messages, &Enqueued::duplicate);
+  return std::ranges::all_of(reply.messages, &EnqueuedMessage::duplicate);
 }
 
 }  // namespace

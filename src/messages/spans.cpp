@@ -42,7 +42,7 @@ std::string TraceOf(const http::ExchangePtr& exchange) {
 
 void Conclude(Span& span, const EnqueueReply& reply) {
   if (!span) return;
-  const auto duplicates = std::ranges::count_if(reply.messages, &Enqueued::duplicate);
+  const auto duplicates = std::ranges::count_if(reply.messages, &EnqueuedMessage::duplicate);
   const auto all = static_cast<std::int64_t>(reply.messages.size());
   span.Set(kCount, all);
   span.Set(kResult, duplicates == all ? "duplicate" : "enqueued");
