@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/json_writer.hpp"
 #include "base/utf8.hpp"
 #include "messages/message.hpp"
 
@@ -82,6 +83,21 @@ std::string StorableError(std::string_view error) {
   std::size_t size = messages::kMaxErrorBytes;
   while (size > 0 && (static_cast<unsigned char>(error[size]) & 0xC0U) == 0x80U) --size;
   return std::string(error.substr(0, size));
+}
+
+std::string HeadersWithTrace(const Message& message) {
+  if (message.traceparent.empty()) return message.headers;
+  std::string out;
+  base::JsonWriter(out)
+      .BeginObject()
+      .Field("traceparent", std::string_view(message.traceparent))
+      .EndObject();
+  if (message.headers.empty()) return out;
+  const std::size_t inside = message.headers.find('{') + 1;
+  const bool is_empty = message.headers.find('"', inside) == std::string::npos;
+  if (is_empty) return out;
+  out.pop_back();
+  return out + "," + message.headers.substr(inside);
 }
 
 }  // namespace tenure::couriers

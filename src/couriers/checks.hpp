@@ -16,4 +16,9 @@ void CheckWish(const Wish& wish);
 /// Whatever an exception said: it must only be storable, and not too long.
 std::string StorableError(std::string_view error);
 
+/// The headers, with the trace context among them where there is one: that is where the SQL
+/// functions and the routes look for it.
+/// REQUIRES: the message was checked.
+std::string HeadersWithTrace(const Message& message);
+
 }  // namespace tenure::couriers

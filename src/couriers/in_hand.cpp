@@ -215,7 +215,11 @@ void InHand::LoseWhere(Lost lost, std::vector<JobPtr>& running) {
     ++lost_;
     running.push_back(job);
   }
-  for (const JobPtr& job : dropped) DropLocked(job);
+  for (const JobPtr& job : dropped) {
+    job->verdict = Verdict::kUntouched;
+    done_.push_back(job);
+  }
+  if (!dropped.empty()) finished_.notify_all();
 }
 
 void InHand::Renewed(const Holds& asked, const couriers::Renewed& renewed, std::int64_t until_ms) {

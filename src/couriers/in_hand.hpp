@@ -39,8 +39,9 @@ using JobPtr = std::shared_ptr<Job>;
 /// Everything that a worker has in hand, and whose turn it is: what its threads share. No I/O.
 ///
 /// The way of a message: claimed (Add) -> waits -> begun (Next) -> finished (Finish) -> reported
-/// (Drop). One that was not begun when the worker stops skips to "finished", as untouched; one that
-/// was not begun when its hold is lost is dropped.
+/// (Drop). One that was not begun when the worker stops, or when its hold is lost, skips to
+/// "finished", as untouched: if it was claimed after the hold had ended in the store, it would
+/// otherwise wait for its lease to end.
 ///
 /// Invariants:
 ///  (1) At most `most` messages are in hand, those that are being reported included.
@@ -50,7 +51,7 @@ using JobPtr = std::shared_ptr<Job>;
 ///  (3) A suspect (crashes > 0) is begun when it is the only message in hand, and while one is in
 ///      hand nothing more is claimed: whatever it does to the process, no other message counts a
 ///      crash for it.
-///  (4) A hold that was lost is never renewed again: messages that were dropped with it would
+///  (4) A hold that was lost is never renewed again: messages of it of which we never heard would
 ///      otherwise stay in nobody's hands for as long as this process lives.
 ///  (5) When a message is lost its stop token is requested, once.
 ///

@@ -50,7 +50,8 @@ TEST_F(InHandTest, LosesEverythingWhenTheLastHeartbeatVouchesNoMore) {
   clock_.Advance(1);
   in_hand_.LoseOverdue();
   EXPECT_TRUE(begun->stop.stop_requested());
-  EXPECT_EQ(in_hand_.count(), 1);  // its result is still reported
+  EXPECT_EQ(in_hand_.AwaitFinished().size(), 2u);  // given back, if they are still ours
+  EXPECT_EQ(in_hand_.count(), 3);                  // the result of the one is still reported
   EXPECT_TRUE(in_hand_.NeedsHold());
   EXPECT_TRUE(in_hand_.Snapshot().messages.empty());  // and its hold never renewed
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
-#include "base/json_writer.hpp"
 #include "base/time_text.hpp"
 #include "couriers/checks.hpp"
 
@@ -47,23 +46,6 @@ std::string_view StateOf(const PGresult& result) {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-/// Where the message has a trace context, it travels among the headers: that is where the SQL
-/// function looks for it.
-std::string HeadersOf(const Message& message) {
-  if (message.traceparent.empty()) return message.headers;
-  std::string out;
-  base::JsonWriter(out)
-      .BeginObject()
-      .Field("traceparent", std::string_view(message.traceparent))
-      .EndObject();
-  if (message.headers.empty()) return out;
-  const std::size_t inside = message.headers.find('{') + 1;
-  const bool is_empty = message.headers.find('"', inside) == std::string::npos;
-  if (is_empty) return out;
-  out.pop_back();
-  return out + "," + message.headers.substr(inside);
-}
-
 }  // namespace
 
 std::string Enqueue(pg_conn* connection, const Message& message) {
@@ -71,7 +53,7 @@ std::string Enqueue(pg_conn* connection, const Message& message) {
   const std::string due = message.due_at_ms ? base::UtcText(*message.due_at_ms) : "";
   const std::string delay = message.delay ? std::to_string(message.delay->count()) : "";
   const std::string priority = std::to_string(message.priority);
-  const std::string headers = HeadersOf(message);
+  const std::string headers = couriers::HeadersWithTrace(message);
   Params<8> params;
   params.values = {message.topic.c_str(), message.payload.data(),   OrNull(due),
                    OrNull(delay),         priority.c_str(),         OrNull(message.correlation_id),

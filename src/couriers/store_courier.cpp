@@ -15,17 +15,26 @@ namespace {
 template <class Reply>
 class Call {
  public:
-  void Answer(db::Result<Reply> result) {
+  /// False: nobody will take it any more; it is left as it is.
+  bool Answer(db::Result<Reply>& result) {
     const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
     result_ = std::move(result);
     changed_.notify_all();
+    return true;
   }
   void Cancel() {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
     changed_.notify_all();
   }
-  /// Empty when the time is over or it was cancelled; what comes later is dropped.
+  /// No answer is taken from now on; the one that came before.
+  std::optional<db::Result<Reply>> Close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    return std::exchange(result_, std::nullopt);
+  }
+  /// Empty when the time is over or it was cancelled.
   std::optional<db::Result<Reply>> Await(Milliseconds timeout) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, timeout, [&] { return result_.has_value() || cancelled_; });
@@ -37,6 +46,7 @@ class Call {
   std::condition_variable changed_;
   std::optional<db::Result<Reply>> result_;  // guarded by mutex_
   bool cancelled_ = false;                   // guarded by mutex_
+  bool is_closed_ = false;                   // guarded by mutex_
 };
 
 template <class Reply>
@@ -50,7 +60,7 @@ Reply Taken(std::optional<db::Result<Reply>> result) {
 template <class Reply, class Submit>
 Reply Ask(Milliseconds timeout, Submit submit) {
   auto call = std::make_shared<Call<Reply>>();
-  submit([call](db::Result<Reply> result) { call->Answer(std::move(result)); });
+  submit([call](db::Result<Reply> result) { call->Answer(result); });
   return Taken<Reply>(call->Await(timeout));
 }
 
@@ -146,9 +156,11 @@ class StoreCourier final : public Courier {
     store_.Keep();
     auto call = std::make_shared<Call<messages::ClaimReply>>();
     store_.Waiting(true);
-    const auto waiting = store_.messages().ClaimWaiting(
-        RequestOf(wish), wish.wait.count(), nullptr,
-        [call](db::Result<messages::ClaimReply> result) { call->Answer(std::move(result)); });
+    const auto waiting =
+        store_.messages().ClaimWaiting(RequestOf(wish), wish.wait.count(), nullptr,
+                                       [this, call](db::Result<messages::ClaimReply> result) {
+                                         if (!call->Answer(result)) GiveBack(result);
+                                       });
     std::optional<db::Result<messages::ClaimReply>> result;
     {
       const std::stop_callback cancel(stop, [&] { call->Cancel(); });
@@ -156,10 +168,10 @@ class StoreCourier final : public Courier {
     }
     store_.Waiting(false);
     if (!result) {
-      // From here on the callback is dropped, and what is handed out all the same goes back as
-      // untouched; what came just before is here.
+      // The consumer gives back what it is handed from here on, unless its answer is on its way to
+      // us already: that is here now, or is given back when it comes.
       store_.messages().Abandon(waiting);
-      result = call->Await(Milliseconds(0));
+      result = call->Close();
       if (!result && stop.stop_requested()) return {};
     }
     auto reply = Taken<messages::ClaimReply>(std::move(result));
@@ -238,6 +250,16 @@ class StoreCourier final : public Courier {
     request.worker = wish.hold;
     if (wish.hold) request.started = 0;
     return request;
+  }
+
+  void GiveBack(const db::Result<messages::ClaimReply>& claimed) {
+    if (!claimed.ok() || claimed.value().messages.empty()) return;
+    messages::ReportRequest request;
+    request.tenant = kTenant;
+    request.verdict = messages::Verdict::kUntouched;
+    for (const auto& each : claimed.value().messages)
+      request.reports.push_back({each.id, each.fence, {}, {}, {}});
+    store_.messages().Report(std::move(request), nullptr, [](const auto&) {});
   }
 
   bool Beat(messages::HeartbeatRequest request, Milliseconds timeout) {

@@ -177,7 +177,7 @@ TEST_P(Workers, AreToldWhenTheyLostAMessageAndWhenTheyReportItAllTheSame) {
   ASSERT_TRUE(stale.Await(1));
   ASSERT_TRUE(again.Await(1));  // under a new number
   worker.Stop();
-  EXPECT_EQ(worker.stats().lost, 1);
+  EXPECT_GE(worker.stats().lost, 1);
   EXPECT_EQ(worker.stats().stale, 1);
   EXPECT_EQ(worker.stats().done, 1);
 }
