@@ -12,11 +12,11 @@ set_target_properties(tenure_library PROPERTIES
 target_include_directories(tenure_library INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(tenure_library INTERFACE cxx_std_20)
-# What the public headers declare is in these two, whole; of the other modules comes along what they use.
+# What the public headers declare is in these, whole; of the other modules comes along what they use.
 target_link_libraries(tenure_library PRIVATE
-  -Wl,--whole-archive $<TARGET_FILE:tenure_holder> $<TARGET_FILE:tenure_providers> -Wl,--no-whole-archive
-  tenure_holder tenure_providers)
-add_dependencies(tenure_library tenure_holder tenure_providers)
+  -Wl,--whole-archive $<TARGET_FILE:tenure_holder> $<TARGET_FILE:tenure_providers> $<TARGET_FILE:tenure_couriers>
+  -Wl,--no-whole-archive tenure_holder tenure_providers tenure_couriers)
+add_dependencies(tenure_library tenure_holder tenure_providers tenure_couriers)
 
 install(TARGETS tenure_library EXPORT tenureTargets COMPONENT library)
 install(DIRECTORY include/tenure DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)

@@ -36,8 +36,8 @@ function(tenure_embed_sql MODULE)
     OUTPUT ${outputs}
     COMMAND ${CMAKE_COMMAND} -DPREFIX=${MODULE} -DNAMESPACE=tenure::${MODULE}::${ARG_FOLDER}
             -DHEADER=${name}/queries.hpp -DSOURCE=${source} -DOUTPUT=${generated}/${name}
-            -P ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake
+            -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedSql.cmake
+    DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedSql.cmake
     COMMENT "Embedding ${name}")
   target_sources(tenure_${MODULE} PRIVATE ${outputs})
   target_include_directories(tenure_${MODULE} PUBLIC ${generated})

@@ -38,6 +38,14 @@ source_files() {
     done
 }
 
+# The client libraries of other languages that tests use, as their lock file has them. Quiet and quick
+# when they are there; without npm the tests that want them are skipped.
+install_node_packages() {
+  if ! command -v npm >/dev/null; then return 0; fi
+  if [[ tests/node/node_modules/.package-lock.json -nt tests/node/package-lock.json ]]; then return 0; fi
+  (cd tests/node && npm ci --silent --no-audit --no-fund)
+}
+
 check_formatting() {
   local log=build/format.log
   mkdir -p build

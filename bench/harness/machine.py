@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+from .messages import peer_versions
 from .peers import ETCD_SETTINGS, REDIS_SETTINGS
 from .process import run
 from .servers import NGINX_SETTINGS, POSTGRES_BIN, POSTGRES_SETTINGS
@@ -63,6 +64,8 @@ def describe(bench):
             "wrk": _version(["wrk", "-v"], r"wrk \S+"),
             "etcd": _version(["etcd", "--version"]),
             "redis": _version(["redis-server", "--version"], r"(?<=v=)[\d.]+"),
+            "node": _version(["node", "--version"]),
+            **peer_versions(),
         },
         "settings": {
             "tenure": list(bench.settings) or "defaults",

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import figures, machine
+from . import figures, machine, messages
 from .process import Failed, run
 from .servers import Postgres
 
@@ -76,8 +76,10 @@ def _parse():
     return parser.parse_args()
 
 
-def _prepare(options):
+def _prepare(options, chosen):
     run([ROOT / "packaging" / "install-dependencies", "build", "bench"], timeout=1800)
+    if any(row.NAME.startswith("messages-") for row in chosen):
+        messages.install_peers()
     jobs = ["-j", str(os.cpu_count() or 2)]
     steps = [["cmake", "-S", ROOT / "bench" / "load", "-B", ROOT / "build" / "bench", "-G", "Ninja"],
              ["ninja", "-C", ROOT / "build" / "bench", *jobs]]
@@ -105,7 +107,7 @@ def main():
         print(f"no row fits {options.rows}; see bench/run --list", file=sys.stderr)
         return 2
     try:
-        _prepare(options)
+        _prepare(options, chosen)
     except (Failed, subprocess.TimeoutExpired) as error:
         print(error, file=sys.stderr)
         return 1

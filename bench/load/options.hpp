@@ -28,6 +28,9 @@ class Options {
     if (found == values_.end()) Die(fmt::format("--{} is missing", name));
     return found->second;
   }
+  std::string Text(const std::string& name, const std::string& otherwise) const {
+    return values_.contains(name) ? Text(name) : otherwise;
+  }
   std::uint64_t Number(const std::string& name) const { return std::stoull(Text(name)); }
   std::uint64_t Number(const std::string& name, std::uint64_t otherwise) const {
     return values_.contains(name) ? Number(name) : otherwise;

@@ -2,7 +2,9 @@
 measure(bench), which returns figures."""
 
 from . import (growth_history, growth_live, idle, leases_handover, leases_held, leases_loss, leases_pg,
-               leases_sqlite, overload, pg_create, pg_existing, sqlite_create, sqlite_existing)
+               leases_sqlite, messages_growth, messages_http, messages_latency, messages_library,
+               messages_snapshot, overload, pg_create, pg_existing, sqlite_create, sqlite_existing)
 
 ROWS = [sqlite_existing, sqlite_create, pg_create, pg_existing, leases_pg, leases_sqlite,
-        leases_handover, leases_held, leases_loss, idle, growth_history, growth_live, overload]
+        leases_handover, leases_held, leases_loss, messages_library, messages_http, messages_latency,
+        messages_growth, messages_snapshot, idle, growth_history, growth_live, overload]

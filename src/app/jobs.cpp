@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::int64_t kCountIntervalMs = 60'000;
 constexpr std::int64_t kRetentionIntervalMs = 3'600'000;
+constexpr std::int64_t kMessageCountIntervalMs = 10'000;
+/// Dedup keys last minutes, and there may be many.
+constexpr std::int64_t kMessageRetentionIntervalMs = 60'000;
 
 /// Waits for an operation on the job's own thread. Throws its fault.
 template <class Reply, class Submit>
@@ -84,6 +87,15 @@ void Forget(inbox::Inbox& inbox, const config::InboxSettings& settings,
                   {{"messages", rows}});
 }
 
+void Tidy(messages::Messages& messages, const leases::TaskContext& context) {
+  const std::int64_t rows = RunToTheEnd<messages::TidyReply>(context, [&](auto done) {
+    messages.TidySome({}, ServerTasks::FencedBy(context), std::move(done));
+  });
+  if (rows > 0)
+    base::LogInfo("messages.tidied", "forgot finished messages, keys and redriven dead letters",
+                  {{"rows", rows}});
+}
+
 }  // namespace
 
 void AddSessionTasks(ServerTasks& tasks, sessions::Sessions& sessions,
@@ -112,6 +124,18 @@ void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
 void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSettings& settings) {
   tasks.Add("inbox.retention", std::min(settings.retention_ms, kRetentionIntervalMs),
             [&](const auto& context) { Forget(inbox, settings, context); });
+}
+
+void AddMessageTask(ServerTasks& tasks, messages::Messages& messages) {
+  tasks.Add("messages.retention", kMessageRetentionIntervalMs,
+            [&](const auto& context) { Tidy(messages, context); });
+}
+
+void AddMessageGauges(Background& background, messages::Messages& messages) {
+  background.Add("gauges.messages", kMessageCountIntervalMs, [&](const auto&) {
+    messages.probe().Counted(
+        Await<messages::CountsReply>([&](auto done) { messages.Count(std::move(done)); }));
+  });
 }
 
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,

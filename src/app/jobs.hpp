@@ -7,6 +7,7 @@
 #include "db/store.hpp"
 #include "inbox/inbox.hpp"
 #include "leases/leases.hpp"
+#include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
 
@@ -26,8 +27,13 @@ void AddLeaseTask(ServerTasks& tasks, leases::Leases& leases,
 /// Forgets inbound messages after their retention.
 void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSettings& settings);
 
+/// Forgets finished messages, dedup keys and redriven dead letters.
+void AddMessageTask(ServerTasks& tasks, messages::Messages& messages);
+
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
                tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms);
+/// Of messages more often: an old one is an alert.
+void AddMessageGauges(Background& background, messages::Messages& messages);
 
 }  // namespace tenure::app

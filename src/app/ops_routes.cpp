@@ -46,6 +46,20 @@ void WriteTime(base::JsonWriter& json, std::string_view field, std::int64_t ms) 
     json.Null();
 }
 
+/// As it was counted last; nothing is asked of the store.
+void WriteMessages(base::JsonWriter& json, messages::Messages& messages) {
+  const messages::Figures figures = messages.probe().figures();
+  json.Key("messages").BeginObject();
+  json.Field("ready", figures.ready)
+      .Field("delayed", figures.delayed)
+      .Field("dead", figures.dead)
+      .Field("unhandled", figures.unhandled)
+      .Field("oldest_seconds", figures.oldest_seconds)
+      .Field("waiting_claims", figures.waiting_claims)
+      .Field("clockwork", messages.HasClockwork() ? "on" : "off");
+  json.EndObject();
+}
+
 /// `listed` is null when the store cannot tell.
 std::string HealthJson(const OpsParts& parts, const tasks::ListReply* listed) {
   std::string body;
@@ -77,7 +91,9 @@ std::string HealthJson(const OpsParts& parts, const tasks::ListReply* listed) {
       json.EndObject();
     }
   }
-  json.EndArray().EndObject();
+  json.EndArray();
+  WriteMessages(json, parts.messages);
+  json.EndObject();
   return body;
 }
 

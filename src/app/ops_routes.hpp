@@ -3,6 +3,7 @@
 #include "app/background.hpp"
 #include "db/store.hpp"
 #include "http/router.hpp"
+#include "messages/messages.hpp"
 #include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -12,6 +13,7 @@ struct OpsParts {
   db::Store& store;
   const Background& background;
   tasks::Tasks& tasks;
+  messages::Messages& messages;
   const telemetry::Registry& metrics;
   std::string store_place;   ///< for people
   std::string installation;  ///< of the store

@@ -11,6 +11,7 @@
 #include "db/maintenance.hpp"
 #include "inbox/routes.hpp"
 #include "leases/routes.hpp"
+#include "messages/routes.hpp"
 #include "sessions/routes.hpp"
 #include "tasks/routes.hpp"
 
@@ -25,21 +26,24 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
 }
 
 OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Tasks& tasks,
-                       const telemetry::Registry& metrics) {
+                       messages::Messages& messages, const telemetry::Registry& metrics) {
   return {store,
           background,
           tasks,
+          messages,
           metrics,
           store.engine().place(),
           db::ReadIdentity(store.engine()).installation};
 }
 
 http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
-                       inbox::Inbox& inbox, const OpsParts& ops) {
+                       const messages::RouteParts& messages, inbox::Inbox& inbox,
+                       const OpsParts& ops) {
   http::Router router;
   sessions::AddRoutes(router, sessions);
   leases::AddRoutes(router, leases);
   tasks::AddRoutes(router, tasks);
+  messages::AddRoutes(router, messages);
   inbox::AddRoutes(router, inbox);
   AddOpsRoutes(router, ops);
   return router;
@@ -88,9 +92,12 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       server_tasks_(leases_, tasks_, wake_, instance),
       sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
                 metrics_),
+      messages_(store_, wake_, instance, base::SystemClock(), metrics_,
+                {settings_.messages.poll_max_ms}),
       inbox_(store_, {.max_attempts = settings_.inbox.max_attempts}, metrics_),
-      ops_(DescribeStore(store_, background_, tasks_, metrics_)),
-      router_(AllRoutes(sessions_, leases_, tasks_, inbox_, ops_)),
+      ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
+      router_(AllRoutes(sessions_, leases_, tasks_,
+                        {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
               &tracer_) {
   store_.SetGuard(guard_);
@@ -98,10 +105,12 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
   AddGauges(background_, sessions_, leases_, tasks_, inbox_, settings_.sessions.expiry_interval_ms);
+  AddMessageGauges(background_, messages_);
   if (!settings_.workers) return;
   AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
   AddAnswerTask(server_tasks_, store_, forget_);
   AddLeaseTask(server_tasks_, leases_, settings_.leases);
+  AddMessageTask(server_tasks_, messages_);
   AddInboxTask(server_tasks_, inbox_, settings_.inbox);
 }
 
@@ -114,14 +123,17 @@ void Service::Start() {
     feed_->SetInterested(true);
   }
   if (exporter_) exporter_->Start();
+  if (settings_.workers) messages_.StartClockwork();
   server_.Start();
   background_.Start();
   server_tasks_.Start();
 }
 
 void Service::Stop() {
-  // Those who wait for a lease are answered first: nothing else would end their requests soon.
+  // Those who wait for a lease or for messages are answered first: nothing else would end their
+  // requests soon.
   leases_.StopWaiting();
+  messages_.Stop();
   server_.Stop(settings_.http.stop_grace_ms);
   background_.Stop();
   if (feed_) feed_->Stop();

@@ -15,6 +15,7 @@
 #include "inbox/inbox.hpp"
 #include "leases/guard.hpp"
 #include "leases/leases.hpp"
+#include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
@@ -56,6 +57,7 @@ class Service {
   tasks::Tasks tasks_;
   ServerTasks server_tasks_;
   sessions::Sessions sessions_;
+  messages::Messages messages_;
   inbox::Inbox inbox_;
   std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;

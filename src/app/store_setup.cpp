@@ -14,6 +14,7 @@
 #include "db_sql/queries.hpp"
 #include "inbox_sql/queries.hpp"
 #include "leases_sql/queries.hpp"
+#include "messages_sql/queries.hpp"
 #include "sessions_sql/queries.hpp"
 #include "tasks_sql/queries.hpp"
 
@@ -23,7 +24,7 @@ std::span<const db::Query* const> AllQueries() {
   static const std::vector<const db::Query*> all = [] {
     std::vector<const db::Query*> queries;
     for (const auto module : {db::sql::All(), leases::sql::All(), tasks::sql::All(),
-                              sessions::sql::All(), inbox::sql::All()})
+                              sessions::sql::All(), messages::sql::All(), inbox::sql::All()})
       queries.insert(queries.end(), module.begin(), module.end());
     return queries;
   }();

@@ -37,20 +37,51 @@ std::optional<std::int64_t> Instant(const Parts& parts) {
   return duration_cast<milliseconds>(at.time_since_epoch()).count();
 }
 
+constexpr std::string_view kShape = "____-__-__T__:__:__";
+
+/// What all spellings begin with; between the date and the time stands one of `between`.
+std::optional<std::int64_t> WholeSeconds(std::string_view text, std::string_view between) {
+  if (text.size() < kShape.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] == '_') continue;
+    if (kShape[i] == 'T' ? between.find(text[i]) == std::string_view::npos : kShape[i] != text[i])
+      return std::nullopt;
+  }
+  return Instant({Digits(text, 0, 4), Digits(text, 5, 2), Digits(text, 8, 2), Digits(text, 11, 2),
+                  Digits(text, 14, 2), Digits(text, 17, 2)});
+}
+
 }  // namespace
 
 std::optional<std::int64_t> ParseUtcMs(std::string_view text) {
-  constexpr std::string_view kShape = "____-__-__T__:__:__";
-  if (!text.ends_with('Z') || text.size() < kShape.size() + 1) return std::nullopt;
-  for (std::size_t i = 0; i < kShape.size(); ++i)
-    if (kShape[i] != '_' && kShape[i] != text[i]) return std::nullopt;
-  const auto whole = Instant({Digits(text, 0, 4), Digits(text, 5, 2), Digits(text, 8, 2),
-                              Digits(text, 11, 2), Digits(text, 14, 2), Digits(text, 17, 2)});
-  if (!whole || text.size() == kShape.size() + 1) return whole;
+  const auto whole = WholeSeconds(text, "T");
+  if (!whole || !text.ends_with('Z')) return std::nullopt;
+  if (text.size() == kShape.size() + 1) return whole;
   const auto fraction = Digits(text, kShape.size() + 1, 3);
   if (text.size() != kShape.size() + 5 || text[kShape.size()] != '.' || !fraction)
     return std::nullopt;
   return *whole + *fraction;
+}
+
+std::optional<std::int64_t> ParseRfc3339Ms(std::string_view text) {
+  auto ms = WholeSeconds(text, "Tt");
+  if (!ms) return std::nullopt;
+  text.remove_prefix(kShape.size());
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0) return std::nullopt;
+    for (std::size_t i = 0, unit = 100; i < std::min<std::size_t>(digits, 3); ++i, unit /= 10)
+      *ms += static_cast<std::int64_t>(unit) * (text[i] - '0');
+    text.remove_prefix(digits);
+  }
+  if (text == "Z" || text == "z") return ms;
+  const auto hours = Digits(text, 1, 2);
+  const auto minutes = Digits(text, 4, 2);
+  const bool offset = text.size() == 6 && (text[0] == '+' || text[0] == '-') && text[3] == ':';
+  if (!offset || !hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+  const std::int64_t ahead_ms = (*hours * 60 + *minutes) * 60'000LL;
+  return text[0] == '+' ? *ms - ahead_ms : *ms + ahead_ms;
 }
 
 std::optional<std::int64_t> ParseHttpDateMs(std::string_view text) {

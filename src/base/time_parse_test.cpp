@@ -22,6 +22,22 @@ TEST(TimeParse, WhatIsNoTimeIsRefused) {
     EXPECT_EQ(ParseUtcMs(text), std::nullopt) << text;
 }
 
+TEST(TimeParse, ReadsEverySpellingOfTheStandard) {
+  constexpr std::int64_t kTen = 1'766'311'200'000;
+  for (const char* text : {"2025-12-21T10:00:00Z", "2025-12-21t10:00:00z", "2025-12-21T10:00:00.0Z",
+                           "2025-12-21T11:30:00+01:30", "2025-12-20T22:00:00-12:00",
+                           "2025-12-21T10:00:00-00:00", "2025-12-21T10:00:00.0009999Z"})
+    EXPECT_EQ(ParseRfc3339Ms(text), kTen) << text;
+  EXPECT_EQ(ParseRfc3339Ms("2025-12-21T10:00:00.12Z"), kTen + 120);
+  EXPECT_EQ(ParseRfc3339Ms("2025-12-21T10:00:00.123456789+00:00"), kTen + 123);
+  for (const char* text :
+       {"", "2025-12-21T10:00:00", "2025-12-21T10:00:00.Z", "2025-12-21T10:00:00+1:00",
+        "2025-12-21T10:00:00+0100", "2025-12-21T10:00:00+24:00", "2025-12-21T10:00:00+01:60",
+        "2025-12-21T10:00:00 01:00", "2025-12-21 10:00:00Z", "2025-12-21T10:00:00ZZ",
+        "2025-12-21T10:00:00.5", "2025-12-21T10:00Z", "2025-12-21"})
+    EXPECT_EQ(ParseRfc3339Ms(text), std::nullopt) << text;
+}
+
 TEST(TimeParse, ReadsTheDateHeader) {
   EXPECT_EQ(ParseHttpDateMs("Sun, 21 Dec 2025 10:00:00 GMT"), 1'766'311'200'000);
   for (const char* text : {"", "Sun, 21 Dec 2025 10:00:00 CET", "Sun, 21 Foo 2025 10:00:00 GMT",

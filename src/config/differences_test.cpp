@@ -37,7 +37,8 @@ TEST(Differences, SharedValuesReadTheSameForTheSameValue) {
   Settings settings;
   settings.sessions.duration_ms = 90'000'000;
   EXPECT_THAT(SharedValues(settings),
-              testing::ElementsAre(NamedValue{"sessions.duration", "1d1h"}));
+              testing::ElementsAre(NamedValue{"sessions.duration", "1d1h"},
+                                   NamedValue{"messages.payload_max", "1MiB"}));
 }
 
 }  // namespace

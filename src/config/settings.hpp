@@ -55,7 +55,7 @@ struct LaneSettings {
 struct HttpSettings {
   int threads = 0;  ///< 0: by the number of cores
   std::size_t max_header_bytes = 16 * 1024;
-  std::size_t max_body_bytes = 1024 * 1024;
+  std::size_t max_body_bytes = 2 * 1024 * 1024;
   int max_connections = 10'000;
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;
@@ -79,6 +79,13 @@ struct LeaseSettings {
   std::int64_t history_ms = 7LL * 86'400'000;
 
   friend bool operator==(const LeaseSettings&, const LeaseSettings&) = default;
+};
+
+struct MessageSettings {
+  std::size_t payload_max_bytes = 1024 * 1024;
+  std::int64_t poll_max_ms = 1'000;
+
+  friend bool operator==(const MessageSettings&, const MessageSettings&) = default;
 };
 
 struct InboxSettings {
@@ -116,6 +123,7 @@ struct Settings {
   HttpSettings http;
   SessionSettings sessions;
   LeaseSettings leases;
+  MessageSettings messages;
   InboxSettings inbox;
   LogSettings log;
   TelemetrySettings telemetry;

@@ -194,6 +194,19 @@ const Setting kTable[] = {
      .change_when = "Up to look further back; down when leases change hands thousands of times a "
                     "second."},
 
+    {.name = "messages.payload_max",
+     .kind = ByteSize{AT(messages.payload_max_bytes), kKiB, 64 * kMiB},
+     .does = "The largest payload of a message, over HTTP and in `tenure.enqueue`; beyond it the "
+             "request is refused. `http.max_body` must have room for it.",
+     .change_when = "Up only when large things cannot be kept elsewhere: every claim carries the "
+                    "payloads of its messages.",
+     .scope = Scope::kEnsemble},
+    {.name = "messages.poll_max",
+     .kind = Duration{AT(messages.poll_max_ms), 50, kMinute},
+     .does = "How seldom those who wait for messages look by themselves, in case that a wake-up "
+             "was lost.",
+     .change_when = "Down behind a pooler without `store.listen`, where looking is all there is; "
+                    "up to spare a database that many idle processes ask."},
     {.name = "inbox.retention",
      .kind = Duration{AT(inbox.retention_ms), kSecond, 3'650 * kDay},
      .does = "How long an inbound message is remembered after it was last claimed, completed or "

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.hpp"
+#include "base/time_parse.hpp"
 #include "base/utf8.hpp"
 #include "http/json_document.hpp"
+#include "http/json_text.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
@@ -17,6 +20,10 @@ namespace dom = simdjson::dom;
 constexpr std::size_t kMaxFields = 128;
 /// Whoever sends more that is wrong than this learns of the rest when he has mended it.
 constexpr std::size_t kMaxErrors = 200;
+
+constexpr std::string_view kUuidRule =
+    "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071";
+constexpr std::int64_t kYear10000Ms = 253'402'300'800'000;
 
 std::string UnknownOrRepeated(bool repeated) {
   return repeated ? "stands there more than once" : "is not known here";
@@ -67,6 +74,7 @@ struct JsonObject::Impl {
   struct Field {
     std::string_view name;
     dom::element value;
+    std::size_t position = 0;  // among the members, repeated ones too
     bool asked = false;
     bool repeated = false;
   };
@@ -74,6 +82,9 @@ struct JsonObject::Impl {
   /// Starts over with another object. REQUIRES: it has at most kMaxFields.
   void Load(const dom::object& object);
   Field* Find(std::string_view name);
+  /// The text of a value as it came, or of this object.
+  std::string_view TextOf(const Field& field);
+  std::string_view OwnText();
   /// Null when it is missing or repeated.
   const Field* Take(std::string_view name);
   /// The same, and a missing one is wrong. `expected` gives the words for the message; it is called
@@ -88,8 +99,9 @@ struct JsonObject::Impl {
   std::optional<std::string> ReadObject(const Field& field, std::size_t max_bytes);
   std::optional<std::string> ReadValue(const Field& field, std::size_t max_bytes);
   std::optional<base::Uuid> ReadUuid(const Field& field);
-  /// Null when it is no array of at most so many.
-  std::optional<dom::array> ReadArray(const Field& field, std::size_t max_items);
+  /// Null when it is no array of at most so many. `of`: what its elements are.
+  std::optional<dom::array> ReadArray(const Field& field, std::size_t max_items,
+                                      std::string_view of);
 
   /// How the answer names a field of this object; an empty name stands for the object itself.
   std::string Place(std::string_view name) const;
@@ -102,16 +114,36 @@ struct JsonObject::Impl {
   std::string_view array{};     // the array that it is an element of; empty: it is the body
   std::size_t index = 0;        // where in it
   std::vector<Field> fields{};  // in order of appearance
+
+  // Texts, found when the first of them is asked for.
+  std::string_view body{};                       // of the whole request, when this is the body
+  Impl* parent = nullptr;                        // of an element
+  std::vector<std::string_view> elements{};      // of the array that this is an element of
+  std::vector<std::string_view> member_texts{};  // by position
 };
 
 void JsonObject::Impl::Load(const dom::object& object) {
   fields.clear();
+  member_texts.clear();
+  std::size_t position = 0;
   for (const auto& [name, value] : object) {
     if (Field* const known = Find(name))
       known->repeated = true;
     else
-      fields.push_back({name, value});
+      fields.push_back({name, value, position});
+    ++position;
   }
+}
+
+std::string_view JsonObject::Impl::OwnText() {
+  if (!parent) return body;
+  if (elements.empty()) elements = ElementTexts(parent->TextOf(*parent->Find(array)));
+  return elements[index];
+}
+
+std::string_view JsonObject::Impl::TextOf(const Field& field) {
+  if (member_texts.empty()) member_texts = MemberTexts(OwnText());
+  return member_texts[field.position];
 }
 
 JsonObject::Impl::Field* JsonObject::Impl::Find(std::string_view name) {
@@ -200,15 +232,16 @@ std::optional<base::Uuid> JsonObject::Impl::ReadUuid(const Field& field) {
     WrongType(field, "a UUID");
     return std::nullopt;
   }
-  if (const auto id = base::Uuid::Parse(text)) return id;
-  Wrong(field.name, "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
-  return std::nullopt;
+  const auto id = base::Uuid::Parse(text);
+  if (!id) Wrong(field.name, std::string(kUuidRule));
+  return id;
 }
 
-std::optional<dom::array> JsonObject::Impl::ReadArray(const Field& field, std::size_t max_items) {
+std::optional<dom::array> JsonObject::Impl::ReadArray(const Field& field, std::size_t max_items,
+                                                      std::string_view of) {
   dom::array array_value;
   if (field.value.get(array_value)) {
-    WrongType(field, "an array of objects");
+    WrongType(field, fmt::format("an array of {}", of));
     return std::nullopt;
   }
   // simdjson counts up to 2^24 - 1 and stays there, far above any bound of ours.
@@ -225,7 +258,7 @@ void JsonObject::Refuse(std::string_view name, std::string message) {
 }
 
 base::Uuid JsonObject::Uuid(std::string_view name) {
-  const auto* const field = impl_->Ask(name, [] { return "a UUID"; });
+  const Impl::Field* const field = impl_->Ask(name, [] { return "a UUID"; });
   return field ? impl_->ReadUuid(*field).value_or(base::Uuid()) : base::Uuid();
 }
 
@@ -277,14 +310,103 @@ std::optional<std::string> JsonObject::OptionalObject(std::string_view name,
   return field ? impl_->ReadObject(*field, max_bytes) : std::nullopt;
 }
 
+std::string JsonObject::TextInside(std::string_view object, std::string_view name) const {
+  const auto* const field = impl_->Find(object);
+  std::string_view text;
+  dom::object inner;
+  if (!field || field->value.get(inner) || inner[name].get(text)) return "";
+  return std::string(text);
+}
+
 std::optional<base::Uuid> JsonObject::OptionalUuid(std::string_view name) {
   const auto* const field = impl_->Take(name);
   return field ? impl_->ReadUuid(*field) : std::nullopt;
 }
 
+std::vector<std::string> JsonObject::Texts(std::string_view name, std::size_t max_items,
+                                           std::size_t max_bytes) {
+  const auto* const field = impl_->Ask(name, [] { return "an array of strings"; });
+  const auto array = field ? impl_->ReadArray(*field, max_items, "strings") : std::nullopt;
+  std::vector<std::string> texts;
+  if (!array) return texts;
+  for (const dom::element element : *array) {
+    std::string_view text;
+    if (element.get(text) || text.empty() || text.size() > max_bytes || !base::IsStorableText(text))
+      Refuse(fmt::format("{}[{}]", name, texts.size()),
+             fmt::format("must be text of 1 to {} bytes in UTF-8", max_bytes));
+    texts.emplace_back(text);
+  }
+  if (texts.empty()) Refuse(name, "must not be empty");
+  return texts;
+}
+
+std::vector<base::Uuid> JsonObject::OptionalUuids(std::string_view name, std::size_t max_items) {
+  const auto* const field = impl_->Take(name);
+  const auto array = field ? impl_->ReadArray(*field, max_items, "UUIDs") : std::nullopt;
+  std::vector<base::Uuid> ids;
+  if (!array) return ids;
+  for (const dom::element element : *array) {
+    std::string_view text;
+    const auto id = element.get(text) ? std::nullopt : base::Uuid::Parse(text);
+    if (!id) Refuse(fmt::format("{}[{}]", name, ids.size()), std::string(kUuidRule));
+    ids.push_back(id.value_or(base::Uuid()));
+  }
+  return ids;
+}
+
+std::optional<std::int64_t> JsonObject::OptionalTime(std::string_view name) {
+  const auto* const field = impl_->Take(name);
+  if (!field) return std::nullopt;
+  std::string_view text;
+  if (field->value.get(text)) {
+    impl_->WrongType(*field, "a time");
+    return std::nullopt;
+  }
+  const auto ms = base::ParseRfc3339Ms(text);
+  if (ms && *ms >= 0 && *ms < kYear10000Ms) return ms;
+  impl_->Wrong(name, "must be a time from 1970 to 9999, such as 2026-01-31T12:34:56.789Z");
+  return std::nullopt;
+}
+
 std::optional<std::string> JsonObject::OptionalValue(std::string_view name, std::size_t max_bytes) {
   const auto* const field = impl_->Take(name);
   return field ? impl_->ReadValue(*field, max_bytes) : std::nullopt;
+}
+
+std::optional<std::string> JsonObject::OptionalJson(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Take(name);
+  if (!field) return std::nullopt;
+  const std::string_view text = impl_->TextOf(*field);
+  if (text.size() <= max_bytes) return std::string(text);
+  impl_->Wrong(name, fmt::format("must not be longer than {} bytes as JSON", max_bytes));
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonObject::OptionalBytes(std::string_view name, std::size_t max_bytes) {
+  const auto* const field = impl_->Take(name);
+  if (!field) return std::nullopt;
+  std::string_view text;
+  if (field->value.get(text)) {
+    impl_->WrongType(*field, "bytes in base64");
+    return std::nullopt;
+  }
+  auto bytes = base::DecodeBase64(text);
+  if (!bytes)
+    impl_->Wrong(name, "must be base64 as RFC 4648 has it, with its padding");
+  else if (bytes->size() > max_bytes)
+    impl_->Wrong(name, fmt::format("must not be longer than {} bytes", max_bytes));
+  else
+    return bytes;
+  return std::nullopt;
+}
+
+bool JsonObject::Has(std::string_view name) const { return impl_->Find(name) != nullptr; }
+
+bool JsonObject::IsNull(std::string_view name) {
+  const auto* const field = impl_->Find(name);
+  if (!field || !field->value.is_null()) return false;
+  impl_->Take(name);
+  return true;
 }
 
 struct JsonFields::Body {
@@ -301,6 +423,7 @@ JsonFields::JsonFields(std::string_view body) : body_(std::make_unique<Body>(bod
                         .title = "The body is not the JSON that is expected",
                         .detail = fmt::format("The object has more than {} fields.", kMaxFields)});
   impl_->errors = &body_->errors;
+  impl_->body = body;
   impl_->Load(body_->document.root());
 }
 
@@ -309,12 +432,13 @@ JsonFields::~JsonFields() = default;
 void JsonFields::Objects(std::string_view name, std::size_t max_items,
                          const std::function<void(JsonObject&)>& read) {
   const auto* const field = impl_->Ask(name, [] { return "an array of objects"; });
-  const auto elements = field ? impl_->ReadArray(*field, max_items) : std::nullopt;
+  const auto elements = field ? impl_->ReadArray(*field, max_items, "objects") : std::nullopt;
   if (!elements) return;
   JsonObject element;  // one for all, so that its memory is reused
   Impl& state = *element.impl_;
   state.errors = &body_->errors;
   state.array = name;
+  state.parent = impl_.get();
   for (const dom::element value : *elements) {
     dom::object object;
     if (value.get(object)) {

@@ -30,6 +30,10 @@ class JsonObject {
   /// no name twice. Its numbers are written anew, with the same value.
   std::string Object(std::string_view name, std::size_t max_bytes);
 
+  /// An array of 1 to `max_items` strings of 1 to `max_bytes`; what is wrong is named "topics[2]".
+  std::vector<std::string> Texts(std::string_view name, std::size_t max_items,
+                                 std::size_t max_bytes);
+
   /// What the types cannot say: the field's value is wrong because of `message`.
   void Refuse(std::string_view name, std::string message);
 
@@ -38,9 +42,24 @@ class JsonObject {
   std::optional<std::string> OptionalText(std::string_view name, std::size_t max_bytes);
   std::optional<bool> OptionalFlag(std::string_view name);
   std::optional<std::string> OptionalObject(std::string_view name, std::size_t max_bytes);
+  /// A text of the object of that name; empty when there is none.
+  std::string TextInside(std::string_view object, std::string_view name) const;
   std::optional<base::Uuid> OptionalUuid(std::string_view name);
-  /// Any JSON value, null included, kept as `Object` keeps objects.
+  /// At most so many UUIDs; none when it is missing.
+  std::vector<base::Uuid> OptionalUuids(std::string_view name, std::size_t max_items);
+  /// A time as RFC 3339 has it, with any offset; in milliseconds since 1970.
+  std::optional<std::int64_t> OptionalTime(std::string_view name);
+  /// Any value, null too, kept as `Object` keeps objects.
   std::optional<std::string> OptionalValue(std::string_view name, std::size_t max_bytes);
+  /// The same as the text that came, byte for byte.
+  std::optional<std::string> OptionalJson(std::string_view name, std::size_t max_bytes);
+  /// Bytes in base64.
+  std::optional<std::string> OptionalBytes(std::string_view name, std::size_t max_bytes);
+
+  /// Whether it is there, whatever it is.
+  bool Has(std::string_view name) const;
+  /// Whether it is there and null, where that has a meaning.
+  bool IsNull(std::string_view name);
 
  private:
   friend class JsonFields;

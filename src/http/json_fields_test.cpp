@@ -404,5 +404,46 @@ TEST(QueryFields, OnlyTextIsRead) {
   EXPECT_THROW(QueryFields{many}, ProblemError);
 }
 
+TEST(JsonFields, AnyValueIsKeptAsTheTextThatCame) {
+  const Body body(
+      R"( { "a" : 1.50e1 , "b\u0062":"}\"]" ,"c":{ "x" : [ "{" , [] ] },"a2":null,"d":[]} )");
+  JsonFields fields(body.view());
+  EXPECT_EQ(fields.OptionalJson("a", 100), "1.50e1");
+  EXPECT_EQ(fields.OptionalJson("bb", 100), R"("}\"]")");
+  EXPECT_EQ(fields.OptionalJson("c", 100), R"({ "x" : [ "{" , [] ] })");
+  EXPECT_EQ(fields.OptionalJson("a2", 100), "null");
+  EXPECT_EQ(fields.OptionalJson("d", 2), "[]");
+  EXPECT_EQ(fields.OptionalJson("missing", 100), std::nullopt);
+  fields.Finish();
+}
+
+TEST(JsonFields, TextsOfElementsAreTheirOwnAlsoAfterARepeatedName) {
+  const Body body(R"({"n":0,"list":[{"v":1.0},{"w":1,"w":2,"v":[2.0]} , {"v":"3"}]})");
+  JsonFields fields(body.view());
+  std::vector<std::string> seen;
+  fields.Integer("n", 0, 0);
+  fields.Objects("list", 3, [&](JsonObject& object) {
+    seen.push_back(object.OptionalJson("v", 100).value_or("-"));
+  });
+  EXPECT_THAT(seen, testing::ElementsAre("1.0", "[2.0]", "\"3\""));
+}
+
+TEST(JsonFields, ListsOfTextsAndIdsNameTheElementThatIsWrong) {
+  const Body body(R"({"topics":["a","",1],"ids":["x"],"due":"soon","bytes":"A"})");
+  JsonFields fields(body.view());
+  fields.Texts("topics", 3, 5);
+  fields.OptionalUuids("ids", 3);
+  fields.OptionalTime("due");
+  fields.OptionalBytes("bytes", 10);
+  try {
+    fields.Finish();
+    FAIL() << "it must be refused";
+  } catch (const ProblemError& error) {
+    std::string names;
+    for (const FieldError& each : error.problem().errors) names += each.field + " ";
+    EXPECT_EQ(names, "topics[1] topics[2] ids[0] due bytes ");
+  }
+}
+
 }  // namespace
 }  // namespace tenure::http

@@ -23,9 +23,12 @@ std::map<MessageRef, Held> LockMessages(db::Transaction& tx, const MessageColumn
     message.line = row.Int(3);
     message.attempts = row.Int(4);
     message.crashes = row.Int(5);
-    message.tenant = row.Text(6);
-    message.topic_name = row.Text(7);
-    message.topic = ReadTopic(row, 8);
+    message.claimed_ms = row.Int(6);
+    message.enqueued_ms = row.Int(7);
+    message.trace = row.Text(8);
+    message.tenant = row.Text(9);
+    message.topic_name = row.Text(10);
+    message.topic = ReadTopic(row, 11);
   }
   return held;
 }

@@ -22,6 +22,9 @@ struct Held {
   std::int64_t line = 0;
   std::int64_t attempts = 0;
   std::int64_t crashes = 0;
+  std::int64_t claimed_ms = 0;
+  std::int64_t enqueued_ms = 0;
+  std::string trace{};
   std::string tenant{};
   std::string topic_name{};
   TopicRow topic{};

@@ -72,11 +72,16 @@ class ClaimBatch {
 
     TakeEarlier(tx, earlier);
     TakeFound(tx, found, 0);
-    learned_.rescan_micros = base::MeasureMicros() - begun;
+    if (!learned_.rescanned.empty()) learned_.rescan_micros = base::MeasureMicros() - begun;
     for (const auto row : tx.Take(topics)) rows_[row.ordinal()] = ReadTopic(row);
     const std::size_t asked = asked_.size();
     AskNewLines();
-    if (asked_.size() > asked) TakeFound(tx, QueueFind(tx, asked), asked);
+    AskEmptyFromBottom(asked);
+    if (asked_.size() > asked) {
+      const std::int64_t again = base::MeasureMicros();
+      TakeFound(tx, QueueFind(tx, asked), asked);
+      learned_.rescan_micros += base::MeasureMicros() - again;
+    }
     for (const auto row : tx.Take(incarnation)) incarnation_ = row.Int(0);
     now_ms_ = tx.TakeClock(clock);
     HandOut(tx);
@@ -137,9 +142,10 @@ class ClaimBatch {
       ids.push_back(row.handed.id);
       fences.push_back(row.handed.fence);
     }
-    std::map<std::size_t, Delivery> held;  // by ordinal: in the order in which they were handed out
+    std::map<std::size_t, ClaimedMessage>
+        held;  // by ordinal: in the order in which they were handed out
     for (const auto row : tx.Run(sql::kLoadHeld, ids, fences)) {
-      Delivery& delivery = held[row.ordinal()];
+      ClaimedMessage& delivery = held[row.ordinal()];
       ReadDelivery(row, 0, delivery);
       delivery.id = ids[row.ordinal()];
       delivery.fence = fences[row.ordinal()];
@@ -177,6 +183,7 @@ class ClaimBatch {
     for (std::size_t i = 0; i < topics_.size(); ++i) {
       const auto look = handler_.directory_.LinesOf(topics_[i].first, topics_[i].second);
       if (look.from_bottom) learned_.rescanned.push_back(topics_[i]);
+      may_look_below_.push_back(look.may_look_below);
       for (const Directory::Line& line : look.lines) asked_.push_back({i, line});
     }
   }
@@ -185,12 +192,26 @@ class ClaimBatch {
   void AskNewLines() {
     for (std::size_t i = 0; i < topics_.size(); ++i) {
       if (!rows_[i]) continue;
-      learned_.lines.emplace_back(topics_[i], rows_[i]->lines);
+      learned_.topics.push_back(
+          {topics_[i].first, topics_[i].second, rows_[i]->topic_id, rows_[i]->lines});
       std::int64_t missing = rows_[i]->lines;
       for (const AskedLine& each : asked_)
         if (each.topic == i) missing &= ~(std::int64_t{1} << each.line.line);
       for (std::int64_t line = 0; missing >> line != 0; ++line)
         if (missing >> line & 1) asked_.push_back({i, {line, 0}});
+    }
+  }
+
+  /// Nothing above the marks: what came may have been committed late, below them.
+  void AskEmptyFromBottom(std::size_t asked) {
+    std::set<std::size_t> found;
+    for (const Candidate& each : candidates_) found.insert(each.topic);
+    for (std::size_t i = 0; i < asked; ++i) {
+      const std::size_t topic = asked_[i].topic;
+      if (asked_[i].line.from_pos == 0 || found.contains(topic) || !may_look_below_[topic])
+        continue;
+      asked_.push_back({topic, {asked_[i].line.line, 0}});
+      learned_.rescanned.push_back(topics_[topic]);
     }
   }
 
@@ -261,7 +282,7 @@ class ClaimBatch {
     for (const std::size_t candidate : share) {
       const Candidate& each = candidates_[candidate];
       const std::int64_t lease_ms = request.lease_ms.value_or(rows_[each.topic]->settings.lease_ms);
-      Delivery& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
+      ClaimedMessage& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
       if (each.size > static_cast<std::int64_t>(delivery.payload.size()))
         large_.push_back({&item, result.reply.messages.size() - 1});
       delivery.id = each.id;
@@ -296,7 +317,7 @@ class ClaimBatch {
   }
 
   /// Of the columns from `first` on, as find_ready.sql and load_held.sql have them.
-  static void ReadDelivery(const db::Rows::Row& row, std::size_t first, Delivery& delivery) {
+  static void ReadDelivery(const db::Rows::Row& row, std::size_t first, ClaimedMessage& delivery) {
     delivery.kind = static_cast<PayloadKind>(row.Int(first));
     if (!row.IsNull(first + 1)) delivery.payload = row.Text(first + 1);
     delivery.attempts = row.Int(first + 2);
@@ -362,8 +383,9 @@ class ClaimBatch {
   std::vector<std::int64_t> want_;
   std::vector<std::optional<TopicRow>> rows_;
   std::vector<AskedLine> asked_;
+  std::vector<bool> may_look_below_;  // of topics_
   std::vector<Candidate> candidates_;
-  std::vector<Delivery> found_;  // what the candidates stand for
+  std::vector<ClaimedMessage> found_;  // what the candidates stand for
   std::int64_t incarnation_ = 1;
   std::int64_t now_ms_ = 0;
   ClaimResult::Learned learned_;
@@ -389,8 +411,7 @@ void ClaimHandler::WriteItems(db::Transaction& tx, Items items) {
 void ClaimHandler::DoneItems(Items items) {
   for (const auto* item : items) {
     const ClaimResult::Learned& learned = item->reply->learned;
-    for (const auto& [topic, lines] : learned.lines)
-      directory_.Learn(topic.first, topic.second, lines);
+    for (const Directory::Known& topic : learned.topics) directory_.Learn(topic);
     for (const auto& [topic, line] : learned.emptied)
       directory_.Emptied(topic.first, topic.second, line);
     for (const auto& [tenant, topic] : learned.rescanned)

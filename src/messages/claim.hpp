@@ -30,7 +30,7 @@ std::int64_t WorkerOf(std::string_view tenant, std::string_view owner);
 struct ClaimResult {
   ClaimReply reply;
   struct Learned {
-    std::vector<std::pair<std::pair<std::string, std::string>, std::int64_t>> lines{};
+    std::vector<Directory::Known> topics{};
     std::vector<std::pair<std::pair<std::string, std::string>, Directory::Line>> emptied{};
     std::set<std::int64_t> workers{};
     std::vector<std::pair<std::string, std::string>> rescanned{};

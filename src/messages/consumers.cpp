@@ -155,7 +155,7 @@ void Consumers::State::GiveBack(const ClaimRequest& asked,
                                 const db::Result<ClaimReply>& result) const {
   if (!result.ok() || asked.claim_id || result.value().messages.empty()) return;
   ReportRequest request{asked.tenant, Verdict::kUntouched, {}, {}};
-  for (const Delivery& each : result.value().messages)
+  for (const ClaimedMessage& each : result.value().messages)
     request.reports.push_back({each.id, each.fence, {}, {}, {}});
   store.give_back(std::move(request));
 }

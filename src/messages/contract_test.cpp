@@ -30,9 +30,9 @@ INSTANTIATE_TEST_SUITE_P(Stores, MessagesContract,
                                          EngineKind::kPostgres, EngineKind::kPooledPostgres),
                          store::EngineName);
 
-std::vector<std::string> Payloads(const std::vector<Delivery>& messages) {
+std::vector<std::string> Payloads(const std::vector<ClaimedMessage>& messages) {
   std::vector<std::string> payloads;
-  for (const Delivery& each : messages) payloads.push_back(each.payload);
+  for (const ClaimedMessage& each : messages) payloads.push_back(each.payload);
   return payloads;
 }
 
@@ -245,7 +245,8 @@ TEST_P(MessagesContract, SpentCrashesEndInTheDeadLettersAndSuspectsComeAlone) {
     a_.Enqueue("t", "behind it");
     // Those that were ready before it come first, without it.
     if (crash == 1) {
-      for (const Delivery& each : a_.Claim("t", 4)) EXPECT_EQ(a_.Ack(each), ReportOutcome::kDone);
+      for (const ClaimedMessage& each : a_.Claim("t", 4))
+        EXPECT_EQ(a_.Ack(each), ReportOutcome::kDone);
     }
     const auto alone = a_.Claim("t");
     ASSERT_EQ(alone.size(), 1u) << "a suspect takes no neighbour along";
@@ -581,7 +582,7 @@ TEST_P(MessagesContract, ABatchOfAThousandGoesThroughInOrder) {
   std::vector<messages::Report> reports;
   int next = 0;
   for (int claim = 0; claim < 2; ++claim)
-    for (const Delivery& each : a_.Claim("t", 500)) {
+    for (const ClaimedMessage& each : a_.Claim("t", 500)) {
       EXPECT_EQ(each.payload, std::to_string(next++));
       reports.push_back({each.id, each.fence, {}, {}, {}});
     }

@@ -20,16 +20,20 @@ std::map<Directory::Key, Directory::Topic>& Directory::Topics() const {
   return topics_;
 }
 
-bool Directory::Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const {
+void Directory::Learn(const Known& known) {
   const std::lock_guard lock(mutex_);
-  auto& topics = Topics();
-  const auto found = topics.find(Key(tenant, topic));
-  return found != topics.end() && (found->second.lines & lines) == lines;
+  Topic& topic = Topics()[Key(known.tenant, known.topic)];
+  topic.topic_id = known.topic_id;
+  topic.lines |= known.lines;
 }
 
-void Directory::Learn(std::string_view tenant, std::string_view topic, std::int64_t lines) {
+std::optional<std::int64_t> Directory::IdOf(std::string_view tenant, std::string_view topic,
+                                            std::int64_t lines) const {
   const std::lock_guard lock(mutex_);
-  Topics()[Key(tenant, topic)].lines |= lines;
+  const auto& topics = Topics();
+  const auto found = topics.find(Key(tenant, topic));
+  if (found == topics.end() || (found->second.lines & lines) != lines) return std::nullopt;
+  return found->second.topic_id;
 }
 
 Directory::Look Directory::LinesOf(std::string_view tenant, std::string_view topic) {
@@ -43,7 +47,8 @@ Directory::Look Directory::LinesOf(std::string_view tenant, std::string_view top
   }
   Topic& known = found->second;
   const std::int64_t now_boot_ms = clock_.BootMs();
-  look.from_bottom = now_boot_ms >= known.next_rescan_boot_ms;
+  look.may_look_below = now_boot_ms >= known.spare_until_boot_ms;
+  look.from_bottom = look.may_look_below && now_boot_ms >= known.next_rescan_boot_ms;
   if (look.from_bottom) known.next_rescan_boot_ms = now_boot_ms + kRescanMs;
   for (std::int64_t line = 0; line < kLines; ++line) {
     if ((known.lines >> line & 1) == 0) continue;
@@ -66,8 +71,7 @@ void Directory::RescanTook(std::string_view tenant, std::string_view topic, std:
   auto& topics = Topics();
   const auto found = topics.find(Key(tenant, topic));
   if (found == topics.end()) return;
-  std::int64_t& next_boot_ms = found->second.next_rescan_boot_ms;
-  next_boot_ms = std::max(next_boot_ms, clock_.BootMs() + 20 * micros / 1'000);
+  found->second.spare_until_boot_ms = clock_.BootMs() + 20 * micros / 1'000;
 }
 
 }  // namespace tenure::messages

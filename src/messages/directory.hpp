@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,15 +19,16 @@ namespace tenure::messages {
 /// were ever used, and how far each line has been emptied.
 ///
 /// Invariants:
-///  (1) A line that is known here is in the topic's row: topics are never deleted, bits of `lines`
-///      only added, and with a new incarnation (a restored store) everything is forgotten. One
-///      that is not known may be there all the same.
+///  (1) A topic that is known here has that number, and its row those lines: topics are never
+///      deleted, bits of `lines` only added, and with a new incarnation (a restored store, which
+///      every connection notices when it is made) everything is forgotten. What is not known may be
+///      there all the same.
 ///  (2) A claim looks at a line from its low-water mark on. Whatever lies below was claimed, or was
 ///      committed late (its position was taken before its transaction committed), or its claim was
-///      rolled back: for these a claim looks from the bottom once in a while (`kRescanMs`, less
-///      often when such a look takes long: at most a twentieth of the time is spent on them). Each
-///      topic has its own turn: one that is asked for all the time takes none of those that are
-///      asked for now and then. The mark never decides who gets a message.
+///      rolled back: for these a claim looks from the bottom when there is nothing above the mark,
+///      and every kRescanMs. Where such looks take long at most a twentieth of the time is spent
+///      on them. Each topic has its own turn: one that is asked for all the time takes none of
+///      those that are asked for now and then. The mark never decides who gets a message.
 /// Without marks a claim steps over every message that is claimed and not yet done, and on
 /// PostgreSQL over every one that is done but cannot be removed because of a snapshot somewhere.
 ///
@@ -46,25 +48,36 @@ class Directory {
   /// Where a claim should look for a topic's messages.
   struct Look {
     std::vector<Line> lines{};
-    bool from_bottom = false;  ///< it is this topic's turn to be looked at as a whole
+    bool from_bottom = false;    ///< it is this topic's turn to be looked at as a whole
+    bool may_look_below = true;  ///< that is cheap enough to be done at any time
   };
 
-  /// Whether all of these lines are known to be in the topic's row.
-  bool Knows(std::string_view tenant, std::string_view topic, std::int64_t lines) const;
-  void Learn(std::string_view tenant, std::string_view topic, std::int64_t lines);
+  /// What the row of a topic says. REQUIRES, where it is learnt: it is committed.
+  struct Known {
+    std::string tenant{};
+    std::string topic{};
+    std::int64_t topic_id = 0;
+    std::int64_t lines = 0;  ///< bits
+  };
+  void Learn(const Known& known);
+  /// Its number, if all of these lines are known to be in its row.
+  std::optional<std::int64_t> IdOf(std::string_view tenant, std::string_view topic,
+                                   std::int64_t lines) const;
   /// The lines that are known; those of the default priority for a topic that is not. About every
   /// kRescanMs from the bottom.
   Look LinesOf(std::string_view tenant, std::string_view topic);
   /// Everything below `from_pos` was taken.
   void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
-  /// How long a look from the bottom took.
+  /// How long a look below the marks took.
   void RescanTook(std::string_view tenant, std::string_view topic, std::int64_t micros);
 
  private:
   struct Topic {
+    std::int64_t topic_id = 0;
     std::int64_t lines = 0;
     std::map<std::int64_t, std::int64_t> from_pos{};
     std::int64_t next_rescan_boot_ms = 0;
+    std::int64_t spare_until_boot_ms = 0;  // the last one took long
   };
   using Key = std::pair<std::string, std::string>;
 

@@ -12,7 +12,7 @@ namespace tenure::messages {
 struct Enqueuer::Entry {
   const std::string* tenant = nullptr;
   const NewMessage* message = nullptr;
-  Enqueued* answer = nullptr;
+  EnqueuedMessage* answer = nullptr;
 
   std::int64_t DueMs(std::int64_t now_ms) const {
     if (message->due_at_ms) return *message->due_at_ms;
@@ -31,9 +31,10 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
   std::vector<Entry> entries;
   bool keyed = false;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    replies[i].is_list = requests[i]->is_list;
     replies[i].messages.resize(requests[i]->messages.size());
     for (std::size_t j = 0; j < requests[i]->messages.size(); ++j) {
-      Enqueued& answer = replies[i].messages[j];
+      EnqueuedMessage& answer = replies[i].messages[j];
       answer.id = base::Uuid::V7(now_ms);
       entries.push_back({&requests[i]->tenant, &requests[i]->messages[j], &answer});
       keyed |= !requests[i]->messages[j].dedup_key.empty();
@@ -46,19 +47,27 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
 
 /// Nearly always everything is known already, and nothing is sent.
 void Enqueuer::OpenTopics(db::Transaction& tx, std::span<const EnqueueRequest* const> requests) {
-  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> wanted;
+  std::map<TopicName, std::int64_t> wanted;
   for (const EnqueueRequest* request : requests)
     for (const NewMessage& message : request->messages)
       wanted[{request->tenant, message.topic}] |= LinesOf(message.priority);
   std::vector<std::string_view> tenants, topics;
   std::vector<std::int64_t> lines;
   for (const auto& [topic, bits] : wanted) {
-    if (directory_.Knows(topic.first, topic.second, bits)) continue;
+    if (const auto id = directory_.IdOf(topic.first, topic.second, bits)) {
+      topic_ids_[topic] = *id;
+      continue;
+    }
     tenants.push_back(topic.first);
     topics.push_back(topic.second);
     lines.push_back(bits);
   }
   tx.Queue(sql::kOpenTopics, tenants, topics, lines);
+  for (const auto row : tx.Run(sql::kLoadTopics, tenants, topics)) {
+    const std::size_t i = row.ordinal();
+    topic_ids_[{tenants[i], topics[i]}] = row.Int(0);
+    opened_.push_back({std::string(tenants[i]), std::string(topics[i]), row.Int(0), row.Int(1)});
+  }
 }
 
 /// Those whose key was used within its time get the earlier message's id; what is left is new.
@@ -122,15 +131,14 @@ void Enqueuer::FindDuplicates(db::Transaction& tx, std::vector<Entry>& entries,
 
 void Enqueuer::Insert(db::Transaction& tx, const std::vector<Entry>& entries, std::int64_t now_ms) {
   std::vector<base::Uuid> ids;
-  std::vector<std::string_view> tenants, topics, correlations, headers, traces;
-  std::vector<std::int64_t> lines, due, kinds;
+  std::vector<std::string_view> correlations, headers, traces;
+  std::vector<std::int64_t> topic_ids, lines, due, kinds;
   std::vector<db::BytesView> payloads;
   for (const Entry& entry : entries) {
     const NewMessage& message = *entry.message;
     const std::int64_t due_ms = entry.DueMs(now_ms);
     ids.push_back(entry.answer->id);
-    tenants.push_back(*entry.tenant);
-    topics.push_back(message.topic);
+    topic_ids.push_back(topic_ids_.at({*entry.tenant, message.topic}));
     lines.push_back(LineOf(message.priority, 0));
     due.push_back(due_ms);
     kinds.push_back(static_cast<std::int64_t>(message.kind));
@@ -140,8 +148,8 @@ void Enqueuer::Insert(db::Transaction& tx, const std::vector<Entry>& entries, st
     traces.push_back(message.trace);
     news_.Add(*entry.tenant, message.topic, due_ms, now_ms);
   }
-  tx.Queue(sql::kInsertMessages, ids, tenants, topics, lines, due, kinds, payloads, correlations,
-           headers, traces, now_ms);
+  tx.Queue(sql::kInsertMessages, ids, topic_ids, lines, due, kinds, payloads, correlations, headers,
+           traces, now_ms);
   news_.Tell(tx, process_, now_ms);
 }
 
@@ -153,12 +161,12 @@ void EnqueueHandler::WriteItems(db::Transaction& tx, Items items) {
   for (std::size_t i = 0; i < items.size(); ++i)
     items[i]->reply = EnqueueResult{std::move(replies[i])};
   items.front()->reply->news = enqueuer.news();
+  items.front()->reply->opened = enqueuer.opened();
 }
 
 void EnqueueHandler::DoneItems(Items items) {
   for (const auto* item : items) {
-    for (const NewMessage& message : item->request.messages)
-      directory_.Learn(item->request.tenant, message.topic, LinesOf(message.priority));
+    for (const Directory::Known& topic : item->reply->opened) directory_.Learn(topic);
     item->reply->news.Signal(wake_);
     probe_.Enqueued(item->request, item->reply->reply);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ namespace tenure::messages {
 ///   auto sent = enqueuer.Add(tx, {&request});
 ///   … COMMIT …
 ///   enqueuer.news().Signal(wake);
+///   for (const auto& topic : enqueuer.opened()) directory.Learn(topic);
 class Enqueuer {
  public:
   Enqueuer(Directory& directory, std::string_view process)
@@ -30,22 +32,28 @@ class Enqueuer {
   std::vector<EnqueueReply> Add(db::Transaction& tx,
                                 std::span<const EnqueueRequest* const> requests);
   const News& news() const { return news_; }
+  /// Topics that were not known to this process.
+  const std::vector<Directory::Known>& opened() const { return opened_; }
 
  private:
   struct Entry;
+  using TopicName = std::pair<std::string_view, std::string_view>;  // tenant, topic
   void OpenTopics(db::Transaction& tx, std::span<const EnqueueRequest* const> requests);
   void FindDuplicates(db::Transaction& tx, std::vector<Entry>& entries, std::int64_t now_ms);
   void Insert(db::Transaction& tx, const std::vector<Entry>& entries, std::int64_t now_ms);
 
   Directory& directory_;
   const std::string_view process_;
+  std::map<TopicName, std::int64_t> topic_ids_;
+  std::vector<Directory::Known> opened_;
   News news_;
 };
 
-/// What a batch of enqueues brought; the news are with the first of the batch.
+/// What a batch of enqueues brought; all but the reply is with the first of the batch.
 struct EnqueueResult {
   EnqueueReply reply;
   News news{};
+  std::vector<Directory::Known> opened{};
 };
 
 /// All enqueues that wait, in one transaction.

@@ -1,36 +1,280 @@
 #include "messages/json.hpp"
 
-#include "base/json_writer.hpp"
+#include <algorithm>
+
+#include "base/base64.hpp"
 
 namespace tenure::messages {
+namespace {
+
+using base::JsonWriter;
+
+void WriteTime(JsonWriter& json, std::string_view field, std::int64_t ms) {
+  json.Key(field);
+  if (ms > 0)
+    json.Time(ms);
+  else
+    json.Null();
+}
+
+/// Only where there is something to say.
+void WriteText(JsonWriter& json, std::string_view field, const std::string& text) {
+  if (!text.empty()) json.Field(field, std::string_view(text));
+}
+
+/// JSON as the text that came; it was checked then.
+void WritePayload(JsonWriter& json, PayloadKind kind, const std::string& payload) {
+  if (kind == PayloadKind::kBytes)
+    json.Field("payload_base64", std::string_view(base::EncodeBase64(payload)));
+  else
+    json.Key("payload").Raw(payload);
+}
+
+/// What travels with a message.
+template <class Message>
+void WriteLuggage(JsonWriter& json, const Message& message) {
+  WriteText(json, "correlation_id", message.correlation_id);
+  if (!message.headers.empty()) json.Key("headers").Raw(message.headers);
+  WriteText(json, "traceparent", message.trace);
+}
+
+void WriteDelivery(JsonWriter& json, const ClaimedMessage& message) {
+  json.BeginObject()
+      .Field("id", message.id)
+      .Field("fence", message.fence)
+      .Field("topic", std::string_view(message.topic));
+  WritePayload(json, message.kind, message.payload);
+  json.Field("priority", message.priority)
+      .Field("attempt", message.attempts + 1)
+      .Field("crashes", message.crashes);
+  json.Key("enqueued_at").Time(message.enqueued_ms);
+  json.Key("due_at").Time(message.due_ms);
+  json.Key("lease_expires_at").Time(message.lease_until_ms);
+  WriteLuggage(json, message);
+  json.EndObject();
+}
+
+void WriteHolder(JsonWriter& json, const MessageView& message) {
+  WriteText(json, "owner", message.owner);
+  if (message.state != MessageState::kClaimed) return;
+  json.Key("claimed_at").Time(message.claimed_ms);
+  // Of an owner with a heartbeat: until when its last one lasts.
+  json.Key("lease_expires_at")
+      .Time(message.worker_until_ms > 0 ? message.worker_until_ms : message.lease_until_ms);
+}
+
+void WriteEnd(JsonWriter& json, const MessageView& message) {
+  if (message.state == MessageState::kDead) {
+    json.Key("died_at").Time(message.ended_ms);
+    json.Field("reason", ToText(message.reason.value_or(DeathReason::kFailed)));
+  } else if (message.state == MessageState::kDone) {
+    json.Key("finished_at").Time(message.ended_ms);
+    if (!message.output.empty()) json.Key("output").Raw(message.output);
+  }
+}
+
+/// REQUIRES: the object is begun.
+void WriteMessage(JsonWriter& json, const MessageView& message) {
+  json.Field("id", message.id)
+      .Field("state", ToText(message.state))
+      .Field("why", std::string_view(Why(message)))
+      .Field("topic", std::string_view(message.topic));
+  // Of a finished one neither is kept.
+  if (message.state != MessageState::kDone) {
+    json.Field("priority", message.priority);
+    WritePayload(json, message.kind, message.payload);
+  }
+  json.Field("fence", message.fence)
+      .Field("attempts", message.attempts)
+      .Field("crashes", message.crashes);
+  json.Key("enqueued_at").Time(message.enqueued_ms);
+  if (message.due_ms > 0) json.Key("due_at").Time(message.due_ms);
+  WriteHolder(json, message);
+  WriteEnd(json, message);
+  WriteText(json, "last_error", message.error);
+  WriteLuggage(json, message);
+  json.EndObject();
+}
+
+void WriteTopic(JsonWriter& json, const TopicView& topic) {
+  const TopicSettings& settings = topic.row.settings;
+  json.BeginObject()
+      .Field("name", std::string_view(topic.name))
+      .Field("ready", topic.ready)
+      .Field("claimed", topic.claimed)
+      .Field("dead", topic.dead);
+  WriteTime(json, "oldest_at", topic.oldest_ms);
+  json.Field("oldest_age_ms",
+             topic.oldest_ms > 0 ? std::max<std::int64_t>(0, topic.now_ms - topic.oldest_ms) : 0);
+  WriteTime(json, "asked_at", topic.row.asked_ms);
+  json.Field("paused", topic.row.paused_ms > 0);
+  if (topic.row.paused_ms > 0) {
+    json.Key("paused_at").Time(topic.row.paused_ms);
+    WriteText(json, "paused_reason", topic.row.paused_reason);
+  }
+  json.Key("settings")
+      .BeginObject()
+      .Field("max_attempts", settings.max_attempts)
+      .Field("max_crashes", settings.max_crashes)
+      .Field("lease_ms", settings.lease_ms)
+      .Field("retention_ms", settings.retention_ms)
+      .Field("backoff_ms", settings.backoff_ms)
+      .Field("backoff_max_ms", settings.backoff_max_ms)
+      .Field("dedup_ms", settings.dedup_ms)
+      .EndObject();
+  json.EndObject();
+}
+
+void WriteLetter(JsonWriter& json, const DeadLetter& letter) {
+  json.BeginObject()
+      .Field("id", letter.id)
+      .Field("topic", std::string_view(letter.topic))
+      .Field("reason", ToText(letter.reason))
+      .Field("attempts", letter.attempts)
+      .Field("crashes", letter.crashes)
+      .Field("payload_bytes", letter.payload_bytes);
+  json.Key("enqueued_at").Time(letter.enqueued_ms);
+  json.Key("died_at").Time(letter.died_ms);
+  WriteText(json, "last_error", letter.error);
+  WriteText(json, "correlation_id", letter.correlation_id);
+  json.EndObject();
+}
+
+void WriteIds(JsonWriter& json, std::string_view field, const std::vector<base::Uuid>& ids) {
+  json.Key(field).BeginArray();
+  for (const base::Uuid& id : ids) json.Value(id);
+  json.EndArray();
+}
+
+bool AllDuplicates(const EnqueueReply& reply) {
+  return std::ranges::all_of(reply.messages, &EnqueuedMessage::duplicate);
+}
+
+}  // namespace
 
 std::string EnqueuedJson(const EnqueueReply& reply) {
   std::string out;
-  base::JsonWriter json(out);
+  JsonWriter json(out);
   json.BeginObject();
-  if (reply.messages.size() == 1) {
+  if (!reply.is_list) {
     json.Field("id", reply.messages.front().id);
     if (reply.messages.front().duplicate) json.Field("duplicate", true);
     json.EndObject();
     return out;
   }
-  json.Key("ids").BeginArray();
-  for (const Enqueued& each : reply.messages) json.Value(each.id);
-  json.EndArray();
-  bool any = false;
-  for (const Enqueued& each : reply.messages) {
-    if (!each.duplicate) continue;
-    if (!any) json.Key("duplicates").BeginArray();
-    any = true;
-    json.Value(each.id);
+  std::vector<base::Uuid> ids, duplicates;
+  for (const EnqueuedMessage& each : reply.messages) {
+    ids.push_back(each.id);
+    if (each.duplicate) duplicates.push_back(each.id);
   }
-  if (any) json.EndArray();
+  WriteIds(json, "ids", ids);
+  if (!duplicates.empty()) WriteIds(json, "duplicates", duplicates);
   json.EndObject();
   return out;
 }
 
+int EnqueuedStatus(const EnqueueReply& reply) { return AllDuplicates(reply) ? 200 : 201; }
+
 db::Answer EnqueueAnswer(const EnqueueResult& result) {
-  return {201, EnqueuedJson(result.reply), "", true};
+  return {EnqueuedStatus(result.reply), EnqueuedJson(result.reply), "", true};
+}
+
+std::string ClaimJson(const ClaimReply& reply) {
+  std::size_t bytes = 64;
+  for (const ClaimedMessage& each : reply.messages)
+    bytes += 512 + each.payload.size() * 4 / 3 + each.headers.size();
+  std::string out;
+  out.reserve(bytes);
+  JsonWriter json(out);
+  json.BeginObject().Key("messages").BeginArray();
+  for (const ClaimedMessage& each : reply.messages) WriteDelivery(json, each);
+  json.EndArray().EndObject();
+  return out;
+}
+
+std::string ReportJson(const std::vector<Report>& reports,
+                       const std::vector<ReportOutcome>& outcomes) {
+  std::vector<base::Uuid> done, stale, gone;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    auto& list = outcomes[i] == ReportOutcome::kDone    ? done
+                 : outcomes[i] == ReportOutcome::kStale ? stale
+                                                        : gone;
+    list.push_back(reports[i].id);
+  }
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  WriteIds(json, "done", done);
+  WriteIds(json, "stale", stale);
+  WriteIds(json, "gone", gone);
+  json.EndObject();
+  return out;
+}
+
+std::string MessageJson(const MessageView& message) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  WriteMessage(json, message);
+  return out;
+}
+
+std::string TimerJson(const MessageView& message) {
+  std::string out;
+  JsonWriter json(out);
+  // One that waits after a failure has fired before.
+  const bool pending = message.state == MessageState::kWaiting && message.attempts == 0;
+  json.BeginObject().Field("fired", !pending);
+  WriteMessage(json, message);
+  return out;
+}
+
+std::string TopicJson(const TopicView& topic) {
+  std::string out;
+  JsonWriter json(out);
+  WriteTopic(json, topic);
+  return out;
+}
+
+std::string TopicsJson(const TopicsReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const TopicView& topic : reply.topics) WriteTopic(json, topic);
+  json.EndArray().Key("next_cursor");
+  if (reply.has_more)
+    json.Value(std::string_view(reply.topics.back().name));
+  else
+    json.Null();
+  json.EndObject();
+  return out;
+}
+
+std::string DeadLettersJson(const DeadReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const DeadLetter& letter : reply.letters) WriteLetter(json, letter);
+  json.EndArray().Key("next_cursor");
+  if (reply.has_more)
+    json.Value(reply.letters.back().id);
+  else
+    json.Null();
+  json.EndObject();
+  return out;
+}
+
+std::string DeadChangeJson(const DeadChangeRequest& request, const DeadChangeReply& reply) {
+  const bool redriven = request.kind == DeadChangeRequest::Kind::kRedrive;
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject()
+      .Field(redriven ? "redriven" : "discarded", request.dry_run ? 0 : reply.ids.size())
+      .Field("found", reply.ids.size())
+      .Field("has_more", reply.has_more);
+  WriteIds(json, "ids", reply.ids);
+  json.EndObject();
+  return out;
 }
 
 }  // namespace tenure::messages

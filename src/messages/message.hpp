@@ -48,6 +48,7 @@ struct NewMessage {
 struct EnqueueRequest {
   std::string tenant{};
   std::vector<NewMessage> messages{};
+  bool is_list = false;  ///< they came as a list, and are answered as one, be it of one
 
   std::size_t bytes() const {
     std::size_t bytes = 0;
@@ -56,12 +57,13 @@ struct EnqueueRequest {
     return bytes;
   }
 };
-struct Enqueued {
+struct EnqueuedMessage {
   base::Uuid id{};
   bool duplicate = false;  ///< `id` is of the earlier one with the same key
 };
 struct EnqueueReply {
-  std::vector<Enqueued> messages{};  ///< in the order of the request
+  std::vector<EnqueuedMessage> messages{};  ///< in the order of the request
+  bool is_list = false;
 };
 
 /// Who wants work, and which.
@@ -81,7 +83,7 @@ struct ClaimRequest {
 };
 
 /// A message in the hands of a worker.
-struct Delivery {
+struct ClaimedMessage {
   base::Uuid id{};
   std::int64_t fence = 0;
   std::string topic{};
@@ -99,7 +101,8 @@ struct Delivery {
 };
 struct ClaimReply {
   base::Uuid claim{};
-  std::vector<Delivery> messages{};  ///< by priority, then in the order in which they became ready
+  std::vector<ClaimedMessage>
+      messages{};  ///< by priority, then in the order in which they became ready
   std::int64_t now_ms = 0;
 };
 

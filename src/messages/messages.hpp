@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -76,7 +77,11 @@ class Messages {
   void TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done);
 
   /// Promotes and reaps from now on, by the registry's timers.
-  void StartClockwork() { clockwork_.Start(); }
+  void StartClockwork() {
+    has_clockwork_ = true;
+    clockwork_.Start();
+  }
+  bool HasClockwork() const { return has_clockwork_; }
   /// Answers everybody who waits with kStopping, and promotes and reaps no more.
   void Stop();
 
@@ -118,6 +123,7 @@ class Messages {
   std::map<TopicKey, std::int64_t> next_touch_;  // guarded by mutex_; boot time
   Consumers consumers_;
   Clockwork clockwork_;
+  std::atomic<bool> has_clockwork_{false};
 };
 
 }  // namespace tenure::messages

@@ -68,7 +68,7 @@ void Probe::Enqueued(const EnqueueRequest&, const EnqueueReply& reply) {
 
 void Probe::Claimed(const ClaimRequest&, const ClaimReply& reply) {
   claimed_.Add(reply.messages.size());
-  for (const Delivery& each : reply.messages)
+  for (const ClaimedMessage& each : reply.messages)
     wait_.Observe(
         std::max<std::int64_t>(0, reply.now_ms - std::max(each.enqueued_ms, each.due_ms)) * 1'000);
 }
@@ -131,6 +131,15 @@ void Probe::Counted(const CountsReply& counts) {
   unhandled_.Set(unhandled);
   delayed_.Set(counts.waiting);
   dead_.Set(counts.dead);
+}
+
+Figures Probe::figures() const {
+  return {.ready = ready_.value(),
+          .delayed = delayed_.value(),
+          .dead = dead_.value(),
+          .unhandled = unhandled_.value(),
+          .oldest_seconds = oldest_.value(),
+          .waiting_claims = waiting_claims_.value()};
 }
 
 }  // namespace tenure::messages

@@ -14,6 +14,16 @@ namespace tenure::messages {
 struct CountsReply;
 struct ReapReply;
 
+/// What was counted last.
+struct Figures {
+  std::int64_t ready = 0;
+  std::int64_t delayed = 0;
+  std::int64_t dead = 0;
+  std::int64_t unhandled = 0;
+  std::int64_t oldest_seconds = 0;
+  std::int64_t waiting_claims = 0;  ///< of this process, now
+};
+
 /// The metrics of messages, as verbs.
 class Probe {
  public:
@@ -28,6 +38,7 @@ class Probe {
   void Reaped(const ReapReply& reply);
   void Waiting(std::int64_t count) { waiting_claims_.Set(count); }
   void Counted(const CountsReply& counts);
+  Figures figures() const;
 
  private:
   telemetry::Counter& enqueued_;

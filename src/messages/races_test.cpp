@@ -59,7 +59,7 @@ class MessageRaces : public testing::TestWithParam<EngineKind> {
   /// The functions for users go by PostgreSQL's own clock: what they put in must be due here.
   MessageRaces() { clock().Advance(base::SystemClock().WallMs() + 3'600'000 - clock().WallMs()); }
   base::ManualClock& clock() { return store_.clock(); }
-  static std::string Sql(const Delivery& delivery) {
+  static std::string Sql(const ClaimedMessage& delivery) {
     return "select tenure.acknowledge('" + delivery.id.ToString() + "', " +
            std::to_string(delivery.fence) + ")";
   }

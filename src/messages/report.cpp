@@ -199,11 +199,17 @@ void ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   Judge judge(now_ms, changes);
   for (auto* item : items) {
     ReportResult& result = item->reply.emplace();
+    result.now_ms = now_ms;
     for (const Report& report : item->request.reports) {
       const auto found = held.find(RefOf(item->request, report));
-      result.reply.outcomes.push_back(found != held.end()
-                                          ? judge.Decide(item->request, report, found->second)
-                                          : OutcomeOfMissing(fates, item->request, report));
+      const ReportOutcome outcome = found != held.end()
+                                        ? judge.Decide(item->request, report, found->second)
+                                        : OutcomeOfMissing(fates, item->request, report);
+      result.reply.outcomes.push_back(outcome);
+      if (outcome != ReportOutcome::kDone || item->request.verdict == Verdict::kExtend) continue;
+      const Held& left = found->second;
+      result.finished.push_back(
+          {left.topic_name, left.claimed_ms, left.enqueued_ms, left.attempts, left.trace});
     }
   }
   judge.Apply(tx);

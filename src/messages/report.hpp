@@ -12,7 +12,7 @@
 
 namespace tenure::messages {
 
-/// What was done with a message that somebody finished, for metrics and traces.
+/// What was done with a message that somebody had in his hands, for metrics and traces.
 struct Finished {
   std::string topic{};
   std::int64_t claimed_ms = 0;
@@ -24,7 +24,7 @@ struct Finished {
 /// What became of reports; the news and the clock are with the first of the batch.
 struct ReportResult {
   ReportReply reply;
-  std::vector<Finished> finished{};  ///< of those that are done
+  std::vector<Finished> finished{};  ///< of those that have left the reporter's hands
   std::int64_t now_ms = 0;
   News news{};
 };

@@ -30,8 +30,8 @@ class TestProcess {
     return message;
   }
 
-  std::vector<Enqueued> EnqueueAll(std::vector<NewMessage> messages,
-                                   const std::string& tenant = "default") {
+  std::vector<EnqueuedMessage> EnqueueAll(std::vector<NewMessage> messages,
+                                          const std::string& tenant = "default") {
     return Await<EnqueueReply>([&](auto done) {
              messages_.Enqueue({tenant, std::move(messages)}, nullptr, std::move(done));
            })
@@ -56,13 +56,13 @@ class TestProcess {
     request.owner = "somebody";
     return request;
   }
-  std::vector<Delivery> Claim(const std::string& topic, std::int64_t max = kDefaultClaim) {
+  std::vector<ClaimedMessage> Claim(const std::string& topic, std::int64_t max = kDefaultClaim) {
     return Claim(Ask({topic}, max)).messages;
   }
-  Delivery ClaimOne(const std::string& topic) {
+  ClaimedMessage ClaimOne(const std::string& topic) {
     auto messages = Claim(topic, 1);
     EXPECT_EQ(messages.size(), 1u) << "nothing to claim of " << topic;
-    return messages.empty() ? Delivery() : messages.front();
+    return messages.empty() ? ClaimedMessage() : messages.front();
   }
 
   std::vector<ReportOutcome> Report(Verdict verdict, std::vector<messages::Report> reports,
@@ -74,11 +74,12 @@ class TestProcess {
            })
         .reply.outcomes;
   }
-  ReportOutcome Report(Verdict verdict, const Delivery& delivery, const std::string& error = "",
+  ReportOutcome Report(Verdict verdict, const ClaimedMessage& delivery,
+                       const std::string& error = "",
                        std::optional<std::int64_t> retry_after_ms = {}) {
     return Report(verdict, {{delivery.id, delivery.fence, error, retry_after_ms, {}}}).front();
   }
-  ReportOutcome Ack(const Delivery& delivery) { return Report(Verdict::kDone, delivery); }
+  ReportOutcome Ack(const ClaimedMessage& delivery) { return Report(Verdict::kDone, delivery); }
 
   bool Beat(HeartbeatRequest::Kind kind, std::int64_t worker) {
     return Await<HeartbeatReply>([&](auto done) {

@@ -80,8 +80,11 @@ class Round {
     Look(tx);
     TakeBack(tx);
     WriteClaims(tx);
-    if (!left_of_dead_)
-      tx.Queue(sql::kRemoveWorkers, std::vector<std::int64_t>(dead_.begin(), dead_.end()));
+    // One with claims that could not be looked at stays on record as dead: what it held is
+    // nobody's, and is taken back in the next round rather than at the end of its lease.
+    const std::vector<std::int64_t> dead(dead_.begin(), dead_.end());
+    tx.Queue(sql::kGiveUpWorkers, dead);
+    tx.Queue(sql::kDropDeadWorkers, dead);
     changes_.Apply(tx, now_ms_);
     reply_.news = changes_.news();
     return std::move(reply_);
@@ -99,8 +102,8 @@ class Round {
   void LockClaims(db::Transaction& tx, std::int64_t begun_ms) {
     const std::vector<std::int64_t> dead(dead_.begin(), dead_.end());
     const auto of_dead = tx.Queue(sql::kLockClaimsOf, dead, kReapClaims);
-    left_of_dead_ = Take(tx.Take(of_dead)) >= kReapClaims;
-    reply_.has_more = left_of_dead_ || static_cast<std::int64_t>(dead.size()) == kReapWorkers;
+    reply_.has_more = Take(tx.Take(of_dead)) >= kReapClaims ||
+                      static_cast<std::int64_t>(dead.size()) == kReapWorkers;
     if (!leases_) return;
     const std::int64_t due = Take(tx.Run(sql::kLockDueClaims, begun_ms, kReapClaims));
     reply_.has_more |= due == kReapClaims;
@@ -211,7 +214,6 @@ class Round {
   const bool leases_;
   ReapReply reply_;
   std::set<std::int64_t> dead_;  // given up in this transaction
-  bool left_of_dead_ = false;    // they have more claims than were looked at
   std::map<std::pair<std::string, base::Uuid>, Claim> claims_;
   std::map<MessageRef, Held> held_;
   std::map<std::int64_t, std::int64_t> beating_;  // workers that have a row, and until when

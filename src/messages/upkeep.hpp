@@ -64,7 +64,7 @@ struct ReapReply {
 /// Who holds: a worker with a heartbeat holds everything that it claimed for as long as its row is
 /// there and was not given up for dead; anybody else holds each message until its lease_until_ms.
 /// A worker is given up under the lock of its row, which its heartbeat needs too: either the
-/// heartbeat comes first and it lives, or it finds no row and is told so.
+/// heartbeat comes first and it lives, or it is told that it was given up.
 ///
 /// Revocation is the moment of the commit: until then the old holder may still finish the message
 /// (nobody else has it), afterwards its fence matches nothing (M2).

@@ -16,10 +16,8 @@ std::optional<std::filesystem::path> SqlitePath(std::string_view url) {
   return std::nullopt;
 }
 
-namespace {
-
-/// "http://token@host:port" without its token, and the token.
-std::pair<std::string, std::string> SplitToken(std::string_view url) {
+ServerAddress SplitToken(std::string_view url) {
+  if (url.ends_with('/')) url.remove_suffix(1);
   const std::size_t host = url.find("://") + 3;
   const std::size_t at = url.find('@', host);
   if (at == std::string_view::npos) return {std::string(url), ""};
@@ -27,7 +25,6 @@ std::pair<std::string, std::string> SplitToken(std::string_view url) {
           std::string(url.substr(host, at - host))};
 }
 
-}  // namespace
 }  // namespace tenure::providers
 
 namespace tenure::leases {
@@ -37,8 +34,7 @@ std::unique_ptr<Provider> OpenProvider(std::string_view url) {
     return providers::OpenPostgres(std::string(url));
   if (const auto path = providers::SqlitePath(url)) return providers::OpenSqlite(*path);
   if (url.starts_with("http://") || url.starts_with("https://")) {
-    auto [base_url, token] = providers::SplitToken(url);
-    if (base_url.ends_with('/')) base_url.pop_back();
+    const auto [base_url, token] = providers::SplitToken(url);
     return providers::OpenHttp(base_url, token);
   }
   throw std::invalid_argument(

@@ -73,6 +73,11 @@ Span& Span::operator=(Span&& other) noexcept {
   return *this;
 }
 
+std::optional<TraceParent> Span::context() const {
+  if (!record_) return std::nullopt;
+  return TraceParent{record_->trace_id, record_->span_id, true};
+}
+
 void Span::Set(std::string_view key, std::string_view value) {
   if (record_) Put(key, std::string(value));
 }
@@ -118,6 +123,15 @@ Span Tracer::Start(std::string_view name, const std::optional<TraceParent>& pare
   if (parent) record->parent_span_id = parent->span_id;
   record->start_unix_ns = clock_.WallMs() * kNanosPerMs;
   return {*this, std::move(record)};
+}
+
+Span Tracer::StartAgo(std::string_view name, const std::optional<TraceParent>& parent,
+                      std::int64_t ago_ms) {
+  Span span = Start(name, parent);
+  if (!span) return span;
+  span.record_->start_unix_ns -= ago_ms * kNanosPerMs;
+  span.started_us_ -= ago_ms * kNanosPerMs / kNanosPerMicro;
+  return span;
 }
 
 void Tracer::Finish(SpanRecord record) noexcept {

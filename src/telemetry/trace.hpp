@@ -59,6 +59,8 @@ class Span {
   Span& operator=(Span&& other) noexcept;
 
   explicit operator bool() const { return record_ != nullptr; }
+  /// For what hangs below it, also in another process; empty when it is not recorded.
+  std::optional<TraceParent> context() const;
 
   /// Replaces what was set by that name before. Values are small and bounded by whoever sets them
   /// (names, ids, reasons); no payload, no secret. REQUIRES: `key` is a literal, `value` is UTF-8.
@@ -100,6 +102,9 @@ class Tracer {
   /// A new span below `parent`, or a new trace. Nothing when the parent says that its trace is not
   /// recorded: half a trace helps nobody, and callers decide what they pay for.
   Span Start(std::string_view name, const std::optional<TraceParent>& parent);
+  /// The same for what began `ago_ms` before now, and is noted only at its end.
+  Span StartAgo(std::string_view name, const std::optional<TraceParent>& parent,
+                std::int64_t ago_ms);
 
   /// Up to `most` finished spans, oldest first.
   std::vector<SpanRecord> Take(std::size_t most);

@@ -149,7 +149,7 @@ TEST(Reload, SighupChangesTheLogLevelAndNamesWhatNeedsARestart) {
   const StoreUnderTest store(Engine::kSqlite);
   const auto server = store.Serve({"--config", file});
 
-  std::ofstream(file) << "log: {level: warn}\nhttp: {max_body: 2MiB}\n";
+  std::ofstream(file) << "log: {level: warn}\nhttp: {max_body: 3MiB}\n";
   server->process().Kill(SIGHUP);
   server->process().WaitForLine(
       "config.needs_restart.*http.max_body|http.max_body.*config.needs_restart");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/lease_calls.hpp"
+#include "api/message_calls.hpp"
 #include "api/openapi.hpp"
 #include "api/store_under_test.hpp"
 
@@ -26,6 +27,9 @@ class Routes : public testing::Test {
     if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
     if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
     if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
+    if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
+        path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
+      return OfMessages(method, path);
     std::string target = path;
     if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
       target.replace(placeholder, 4, api_.Put(NewKey(), 1).Json()["sessionId"].Text());
@@ -60,6 +64,21 @@ class Routes : public testing::Test {
     if (action.starts_with('{')) return {"/api/v1/inbox/s/" + id, ""};
     return {"/api/v1/inbox/" + action,
             key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
+  }
+  Request OfMessages(const std::string& method, const std::string& path) {
+    const Topic topic(api_);
+    if (path == "/api/v1/messages") return {path, topic.Message()};
+    if (path == "/api/v1/messages/{id}") return {"/api/v1/messages/" + topic.Send(), ""};
+    if (path == "/api/v1/messages/claim") return {path, topic.ClaimBody()};
+    if (path.starts_with("/api/v1/messages/")) return {path, R"({"claims":[]})"};
+    if (path == "/api/v1/timers") return {path, topic.Message(R"(,"delay_ms":60000)")};
+    if (path == "/api/v1/timers/{id}") return {"/api/v1/timers/" + topic.SetTimer(60'000), ""};
+    if (path == "/api/v1/topics/{topic}") {
+      topic.Send();
+      return {topic.Path(), method == "PATCH" ? "{}" : ""};
+    }
+    if (method == "GET") return {path, ""};
+    return {path, R"({"topic":")" + topic.name() + "\"}"};
   }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/lease_calls.hpp"
+#include "api/message_calls.hpp"
 #include "api/store_under_test.hpp"
 #include "support/http_receiver.hpp"
 
@@ -22,6 +23,7 @@ constexpr const char* kParentId = "00f067aa0ba902b7";
 
 struct SeenSpan {
   std::string name;
+  std::string id;
   std::string trace_id;
   std::string parent_id;
   bool failed = false;
@@ -64,8 +66,11 @@ SeenSpan ReadSpan(const Json& span) {
     EXPECT_EQ(span["status"]["code"].Int(), 2);
   }
   const bool has_parent = span.Has("parentSpanId");
-  return {span["name"].Text(), span["traceId"].Text(),
-          has_parent ? span["parentSpanId"].Text() : "", failed,
+  return {span["name"].Text(),
+          span["spanId"].Text(),
+          span["traceId"].Text(),
+          has_parent ? span["parentSpanId"].Text() : "",
+          failed,
           ReadAttributes(span["attributes"])};
 }
 
@@ -178,6 +183,29 @@ TEST_F(Traces, AHeartbeatOfManyIsOneSpanThatNamesWhatWasLost) {
   EXPECT_EQ(span.attributes.at("lease.name"), lost.name());
   EXPECT_EQ(span.attributes.at("lease.id"), lost.term());
   EXPECT_EQ(span.attributes.at("lease.result"), "lost:released");
+}
+
+TEST_F(Traces, TheWorkOnAMessageIsInTheTraceOfWhoSentIt) {
+  const auto server = Serve();
+  const Topic topic{Api(*server)};
+  ASSERT_EQ(topic.Enqueue("", Under("01")).status, 201);
+  const Json message = topic.Claim().Json()["messages"][0];
+  topic.Report("ack", {message["id"].Text(), message["fence"].Int()});
+  std::map<std::string, SeenSpan> spans;
+  for (const SeenSpan& span : Await(4)) spans[span.name] = span;
+  const SeenSpan& sent = spans.at("Message.Enqueue");
+  EXPECT_EQ(sent.trace_id, kTraceId);
+  EXPECT_EQ(sent.parent_id, kParentId);
+  EXPECT_EQ(sent.attributes.at("message.result"), "enqueued");
+  EXPECT_EQ(message["traceparent"].Text(), std::string("00-") + kTraceId + "-" + sent.id + "-01");
+  const SeenSpan& handled = spans.at("Message.Handle");
+  EXPECT_EQ(handled.trace_id, kTraceId);
+  EXPECT_EQ(handled.parent_id, sent.id);
+  EXPECT_EQ(handled.attributes.at("message.topic"), topic.name());
+  EXPECT_EQ(handled.attributes.at("message.result"), "done");
+  EXPECT_NE(spans.at("Message.Claim").trace_id, kTraceId)
+      << "the worker's own requests are its own";
+  EXPECT_EQ(spans.at("Message.Acknowledge").attributes.at("message.count"), "1");
 }
 
 TEST_F(Traces, WhoLeavesTheLineLeavesASpan) {

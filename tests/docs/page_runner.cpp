@@ -1,5 +1,6 @@
 #include "docs/page_runner.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include "docs/expectation.hpp"
 #include "docs/lines.hpp"
 #include "docs/page.hpp"
+#include "support/postgres_cluster.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -76,6 +78,12 @@ std::string Judge(const Command& command, const Outcome& outcome) {
   return {};
 }
 
+bool NamesDatabase(const Page& page) {
+  return std::any_of(page.commands.begin(), page.commands.end(), [](const Command& command) {
+    return command.text.find("$DATABASE_URL") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> RunPage(const std::filesystem::path& path,
@@ -87,7 +95,12 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
   if (page.commands.empty()) return findings;
 
   const Workplace place(tenure);
-  const support::ServerProcess server({.binary = tenure});
+  std::string database_url;
+  if (NamesDatabase(page)) {
+    support::PostgresCluster& postgres = support::SharedPostgres();
+    database_url = postgres.Url(postgres.CreateDatabase());
+  }
+  const support::ServerProcess server({.store_url = database_url, .binary = tenure});
   for (std::size_t i = 0; i < page.commands.size(); ++i)
     std::ofstream(place.run / (std::to_string(i) + ".command"))
         << WithRealAddress(page.commands[i].text, server.Port());
@@ -97,7 +110,8 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
       {.argv = {"bash", "-c", kShell, "bash", std::to_string(page.commands.size()), place.run},
        .environment = {{"PATH", place.bin.string() + ":" + (old_path != nullptr ? old_path : "")},
                        {"HOME", place.work.string()},
-                       {"TENURE_SERVER", server.Url()}},
+                       {"TENURE_SERVER", server.Url()},
+                       {"DATABASE_URL", database_url}},
        .working_dir = place.work,
        .own_group = true});
   std::string ended_by;

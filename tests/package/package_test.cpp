@@ -91,6 +91,18 @@ TEST_F(Examples, ASingletonServiceRunsOncePerGridTime) {
   EXPECT_EQ(nominals.size(), std::set<std::string>(nominals.begin(), nominals.end()).size());
 }
 
+TEST_F(Examples, EachOrderIsInvoicedOnce) {
+  const std::string database = support::SharedPostgres().CreateDatabase();
+  const std::string url = support::SharedPostgres().Url(database);
+  RunCommand(Example({"outbox_worker", url, "order", "20"}));
+  Process worker(Example({"outbox_worker", url, "invoice", "50"}));
+  RunCommand(Example({"outbox_worker", url, "order", "30"}));
+  EXPECT_EQ(worker.Wait(), 0) << worker.Output();
+  EXPECT_EQ(support::SharedPostgres().Execute(
+                database, "select count(*) || ' ' || count(distinct message) from invoices"),
+            "50 50");
+}
+
 TEST_F(Examples, AStaleWriteOfAPausedLeaderBounces) {
   const std::string database = support::SharedPostgres().CreateDatabase();
   const std::string url = support::SharedPostgres().Url(database);

@@ -51,7 +51,7 @@ void MessageRun::Enqueue(std::size_t process) {
       Hear<messages::EnqueueReply>(process, [this, first](const auto& result) {
         if (!result.ok()) return;
         std::int64_t number = first;
-        for (const messages::Enqueued& each : result.value().messages) {
+        for (const messages::EnqueuedMessage& each : result.value().messages) {
           book_.Enqueued(number++, each);
           timers_.push_back(each.id);
         }
@@ -96,7 +96,7 @@ void MessageRun::PullAgain(std::size_t process) {
 
 void MessageRun::OnClaimed(const ClaimRequest& request, const ClaimReply& reply) {
   book_.Claimed(Seen(), request, reply);
-  for (const messages::Delivery& each : reply.messages) {
+  for (const messages::ClaimedMessage& each : reply.messages) {
     told_.emplace_back(each.id, each.fence);
     Trace(fmt::format("{} is handed out under fence {}", book_.NameOf(each.id), each.fence));
   }

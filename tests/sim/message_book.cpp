@@ -7,7 +7,7 @@
 namespace tenure::sim {
 
 using messages::CancelOutcome;
-using messages::Delivery;
+using messages::ClaimedMessage;
 using messages::ReportOutcome;
 using messages::Verdict;
 
@@ -218,7 +218,7 @@ void MessageBook::JudgeEnd(const Move& move) {
   finished_.insert(move.claim());
 }
 
-void MessageBook::Enqueued(std::int64_t number, const messages::Enqueued& answer) {
+void MessageBook::Enqueued(std::int64_t number, const messages::EnqueuedMessage& answer) {
   const std::string& dedup_key = numbers_.at(number);
   if (answer.duplicate)
     return Expect(!dedup_key.empty() && keys_[dedup_key].id == answer.id,
@@ -236,7 +236,7 @@ void MessageBook::NotEnqueued(std::int64_t number) {
 void MessageBook::Claimed(Seen seen, const messages::ClaimRequest& request,
                           const messages::ClaimReply& reply) {
   std::set<base::Uuid> once;
-  for (const Delivery& each : reply.messages) {
+  for (const ClaimedMessage& each : reply.messages) {
     const Claim claim{each.id, each.fence};
     const bool held = Ever(seen, [&](const Picture& picture) {
       const MessageRow row = RowOf(picture, each.id);

@@ -63,7 +63,7 @@ class MessageBook {
   // What was answered, and what there was to be seen while that was decided: the picture before the
   // transaction, and one after each commit up to its own. An answer must be true of one of them.
   using Seen = std::span<const std::shared_ptr<const Picture>>;
-  void Enqueued(std::int64_t number, const messages::Enqueued& answer);
+  void Enqueued(std::int64_t number, const messages::EnqueuedMessage& answer);
   /// It was rolled back.
   void NotEnqueued(std::int64_t number);
   void Claimed(Seen seen, const messages::ClaimRequest& request, const messages::ClaimReply& reply);

@@ -176,7 +176,7 @@ class MessageRun {
                                       [this](const std::string& what) { Violation(what); });
     book_ = current_.get();
     // What a process remembers of earlier runs must play no part.
-    for (std::size_t i = 0; i < kProcesses; ++i) Restart(i);
+    for (std::size_t i = 0; i < kProcesses; ++i) Forget(i);
     for (Server& server : servers_) server.batches_left = kBatchesPerProcess;
     Prepare();
     world_->Run(seed);
@@ -226,8 +226,6 @@ class MessageRun {
     server.messages.reset();
     server.wake.reset();
     server.store.reset();
-    server.worker = 0;
-    server.batches.clear();
     server.watch = std::make_unique<Watch>(world_->process(i), book_,
                                            [this](const Watch& watch) { OnCommit(watch); });
     auto options = store_.PostgresOptions();
@@ -246,6 +244,15 @@ class MessageRun {
     server.store->Open();
     server.lane = &server.store->WriteLane(0);
     for (db::Lane* lane : server.store->AllLanes()) lane->connection().SetHook(server.watch.get());
+    Forget(i);
+  }
+
+  /// Nothing that it had in memory is left; its connections are.
+  void Forget(std::size_t i) {
+    Server& server = servers_[i];
+    server.messages.reset();
+    server.worker = 0;
+    server.batches.clear();
     server.wake = std::make_unique<wake::Registry>(store_.clock());
     server.messages = std::make_unique<messages::Messages>(
         *server.store, *server.wake, "p" + std::to_string(i), store_.clock(), store_.metrics());
@@ -306,7 +313,7 @@ class MessageRun {
     if (message.topic != "new" && Chance(25)) message.dedup_key = message.topic;
     book_->AskEnqueue(number_, message.dedup_key);
     server.messages->Enqueue(
-        {tenant_, {message}}, nullptr,
+        {.tenant = tenant_, .messages = {message}}, nullptr,
         [this, number = number_](const db::Result<messages::EnqueueReply>& result) {
           if (!Expect(result)) return;
           book_->Enqueued(number, result.value().messages.front());

@@ -25,6 +25,13 @@ std::vector<const db::Query*> WithOwn(std::span<const db::Query* const> queries)
   return all;
 }
 
+/// How often a query was executed, as the metrics' text says.
+std::uint64_t CountIn(const std::string& text, std::string_view query) {
+  const std::string wanted = fmt::format("store_query_seconds_count{{query=\"{}\"}} ", query);
+  const auto at = text.find(wanted);
+  return at == std::string::npos ? 0 : std::stoull(text.substr(at + wanted.size(), 24));
+}
+
 }  // namespace
 
 std::string EngineName(const testing::TestParamInfo<EngineKind>& info) {
@@ -56,9 +63,10 @@ TestStore::TestStore(EngineKind kind, std::span<const db::Query* const> queries)
 
 TestStore::~TestStore() {
   {
+    const std::string text = metrics_.Text();
     const std::lock_guard lock(executed_mutex);
     for (const db::Query* query : queries_)
-      if (Executions(std::string(query->name)) > 0) executed.insert(std::string(query->name));
+      if (CountIn(text, query->name) > 0) executed.insert(std::string(query->name));
   }
   if (!database_.empty()) support::SharedPostgres().DropDatabase(database_);
 }
@@ -101,10 +109,7 @@ std::int64_t TestStore::Number(const std::string& sqlite, const std::string& pos
 }
 
 std::uint64_t TestStore::Executions(const std::string& query) {
-  const std::string wanted = fmt::format("store_query_seconds_count{{query=\"{}\"}} ", query);
-  const std::string text = metrics_.Text();
-  const auto at = text.find(wanted);
-  return at == std::string::npos ? 0 : std::stoull(text.substr(at + wanted.size()));
+  return CountIn(metrics_.Text(), query);
 }
 
 void Drive(db::Store& process) {

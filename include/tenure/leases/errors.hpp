@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "tenure/errors.hpp"
 
 namespace tenure::leases {
 
 /// What goes wrong with leases. "Somebody else holds it" is an outcome, not an error.
-class LeaseError : public std::runtime_error {
+class LeaseError : public Error {
  public:
   struct About {
     std::string lease{};
@@ -19,11 +20,10 @@ class LeaseError : public std::runtime_error {
   };
 
   LeaseError(const std::string& message, About about)
-      : std::runtime_error(message), about_(std::move(about)) {}
+      : Error(message, about.outcome_unknown), about_(std::move(about)) {}
 
   const std::string& lease() const { return about_.lease; }
   std::int64_t fence() const { return about_.fence; }
-  bool outcome_unknown() const { return about_.outcome_unknown; }
 
  private:
   About about_;

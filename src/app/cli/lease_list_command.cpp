@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 
 #include "app/cli/command.hpp"
-#include "app/cli/exit_code.hpp"
 #include "app/cli/flag_values.hpp"
 #include "app/cli/lease_view.hpp"
 #include "app/cli/list_output.hpp"
+#include "app/cli/page_flags.hpp"
 #include "app/cli/server_flags.hpp"
 #include "app/cli/usage_error.hpp"
-#include "base/error.hpp"
 #include "config/printable.hpp"
 
 namespace tenure::app {
 namespace {
-
-constexpr int kMostPerPage = 1'000;  // what the server allows
 
 constexpr std::string_view kNotes =
     R"(Leases come in the order of their names. LEFT is what is left without a renewal.
@@ -39,34 +36,18 @@ class LeaseList final : public Command {
     flags.Add(Flags::Value{"--holder", "TEXT", "Only those held by it.", kOptional, &holder_});
     flags.Add(Flags::Value{"--state", "free|held|broken", "Only those in this state.", kOptional,
                            &state_});
-    flags.Add(Flags::Value{"--limit", "N", "How many at a time, 1 to 1000 [100, 1000 with --all].",
-                           kOptional, &limit_});
-    flags.Add(
-        Flags::Value{"--cursor", "TEXT", "Go on where another list ended.", kOptional, &cursor_});
-    flags.Add(Flags::Switch{"--all", "All of them, page after page.", &all_});
+    pages_.Declare(flags);
     server_.Declare(flags);
   }
 
   int Run(Console& console) override {
     const std::string filter = Filter();
     ListOutput output(server_.form(), Shape(), console);
-    std::optional<std::string> cursor = cursor_;
-    while (true) {
-      const std::string path =
-          fmt::format("/api/v1/leases?{}{}", filter,
-                      cursor ? fmt::format("&cursor={}", PercentEncoded(*cursor)) : "");
-      const Answer answer = server_.Ask(http::Method::kGet, path);
-      if (!answer.ok()) return ReportRefusal(answer, server_.form(), console);
-      LeasePage page = ParseLeasePage(answer);
-      output.Add(Rows(page, answer.server_now_ms));
-      if (!all_ || !page.next_cursor) {
-        output.End(page.next_cursor);
-        return kExitDone;
-      }
-      if (page.items.empty() || page.next_cursor == cursor)
-        throw base::UserError("the server's list does not come to an end");
-      cursor = std::move(page.next_cursor);
-    }
+    return pages_.Print(server_, "/api/v1/leases", filter, output, console,
+                        [](const Answer& answer) -> PageFlags::Page {
+                          LeasePage page = ParseLeasePage(answer);
+                          return {Rows(page, answer.server_now_ms), std::move(page.next_cursor)};
+                        });
   }
 
  private:
@@ -96,10 +77,7 @@ class LeaseList final : public Command {
 
   /// The query that all pages share.
   std::string Filter() const {
-    const int limit = limit_ ? NumberFlag("--limit", *limit_, {.least = 1, .most = kMostPerPage})
-                      : all_ ? kMostPerPage
-                             : 100;
-    std::string query = fmt::format("limit={}", limit);
+    std::string query;
     if (state_ && *state_ != "free" && *state_ != "held" && *state_ != "broken")
       throw UsageError(
           fmt::format("--state: {} is not free, held or broken", config::Quoted(*state_)));
@@ -115,9 +93,7 @@ class LeaseList final : public Command {
   std::optional<std::string> prefix_;
   std::optional<std::string> holder_;
   std::optional<std::string> state_;
-  std::optional<std::string> limit_;
-  std::optional<std::string> cursor_;
-  bool all_ = false;
+  PageFlags pages_;
   ServerFlags server_;
 };
 

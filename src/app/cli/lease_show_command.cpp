@@ -1,5 +1,4 @@
 #include "app/cli/command.hpp"
-#include "app/cli/exit_code.hpp"
 #include "app/cli/flag_values.hpp"
 #include "app/cli/lease_view.hpp"
 #include "app/cli/server_flags.hpp"
@@ -22,13 +21,8 @@ class LeaseShow final : public Command {
   }
 
   int Run(Console& console) override {
-    const Answer answer = server_.Ask(http::Method::kGet, LeasePath(name_));
-    if (!answer.ok()) return ReportRefusal(answer, server_.form(), console);
-    if (server_.form() == Form::kJson)
-      PrintJson(answer.body, console);
-    else
-      console.out << LeaseText(ParseLease(answer));
-    return kExitDone;
+    return server_.Show({.path = LeasePath(name_)}, console,
+                        [](const Answer& answer) { return LeaseText(ParseLease(answer)); });
   }
 
  private:

@@ -105,7 +105,7 @@ TEST(Program, TheCompletionScriptKnowsCommandsAndFlags) {
   EXPECT_EQ(ran.exit, kExitDone);
   EXPECT_THAT(ran.out, HasSubstr("session) words=\"put get list end \""));
   EXPECT_THAT(ran.out, HasSubstr("lease) words=\"list show history break run \""));
-  EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease \""));
+  EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease message \""));
   EXPECT_THAT(ran.out, HasSubstr("--state) COMPREPLY=($(compgen -W \"free held broken\""));
   EXPECT_THAT(ran.out, HasSubstr("\"session end\") words=\"--server --json --help\""));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/exit_code.hpp"
 #include "app/cli/usage_error.hpp"
 #include "base/time_parse.hpp"
 #include "config/environment.hpp"
@@ -58,6 +59,17 @@ Answer ServerFlags::Ask(http::Method method, const std::string& path,
     answer.server_now_ms = base::ParseHttpDateMs(*date);
   if (const auto retry = response.FindHeader("Retry-After")) answer.retry_after = *retry;
   return answer;
+}
+
+int ServerFlags::Show(const Question& question, Console& console,
+                      const std::function<std::string(const Answer&)>& text) {
+  const Answer answer = Ask(question.method, question.path, question.json_body);
+  if (!answer.ok()) return ReportRefusal(answer, form(), console);
+  if (form() == Form::kJson)
+    PrintJson(answer.body, console);
+  else
+    console.out << text(answer);
+  return kExitDone;
 }
 
 }  // namespace tenure::app

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "app/cli/answer.hpp"
+#include "app/cli/console.hpp"
 #include "app/cli/flags.hpp"
 #include "http/client.hpp"
 
@@ -29,6 +31,16 @@ class ServerFlags {
   /// nothing answers.
   Answer Ask(http::Method method, const std::string& path,
              const std::optional<std::string>& json_body = std::nullopt);
+
+  /// The whole of a command that asks one thing: prints the answer as `text` has it (or as JSON),
+  /// or says why it was refused. Returns the exit code.
+  struct Question {
+    http::Method method = http::Method::kGet;
+    std::string path{};
+    std::optional<std::string> json_body{};
+  };
+  int Show(const Question& question, Console& console,
+           const std::function<std::string(const Answer&)>& text);
 
  private:
   std::optional<std::string> server_;

@@ -1,5 +1,4 @@
 #include "app/cli/command.hpp"
-#include "app/cli/exit_code.hpp"
 #include "app/cli/flag_values.hpp"
 #include "app/cli/server_flags.hpp"
 #include "app/cli/session_view.hpp"
@@ -22,13 +21,9 @@ class SessionGet final : public Command {
 
   int Run(Console& console) override {
     const std::string path = "/sessions/" + UuidFlag("ID", id_).ToString();
-    const Answer answer = server_.Ask(http::Method::kGet, path);
-    if (!answer.ok()) return ReportRefusal(answer, server_.form(), console);
-    if (server_.form() == Form::kJson)
-      PrintJson(answer.body, console);
-    else
-      console.out << SessionText(ParseSession(answer.body), answer.server_now_ms);
-    return kExitDone;
+    return server_.Show({.path = path}, console, [](const Answer& answer) {
+      return SessionText(ParseSession(answer.body), answer.server_now_ms);
+    });
   }
 
  private:

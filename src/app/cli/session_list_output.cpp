@@ -4,9 +4,8 @@
 #include <vector>
 
 namespace tenure::app {
-namespace {
 
-ListOutput::Shape ShapeOf(SessionColumns fixed) {
+ListOutput::Shape SessionListShape(SessionColumns fixed) {
   // What people look for stands first: a narrow terminal breaks the ids at the end.
   std::vector<TextTable::Column> columns{
       {"SESSION", 36}, {"KIND", 10}, {"LEFT", 16}, {"START", 24}, {"END", 24}};
@@ -16,22 +15,18 @@ ListOutput::Shape ShapeOf(SessionColumns fixed) {
   return {std::move(columns), "no sessions", "nextCursor"};
 }
 
-}  // namespace
-
-SessionListOutput::SessionListOutput(Form form, SessionColumns fixed, Console& console)
-    : fixed_(fixed), output_(form, ShapeOf(fixed), console) {}
-
-void SessionListOutput::Add(const SessionPage& page, std::optional<std::int64_t> now_ms) {
+ListOutput::Page SessionRows(const SessionPage& page, SessionColumns fixed,
+                             std::optional<std::int64_t> now_ms) {
   ListOutput::Page out{.rows = {}, .json = page.json};
   for (const SessionView& session : page.items) {
     std::vector<std::string> cells{session.id, session.kind, LeftText(session, now_ms),
                                    session.start, session.end};
-    if (!fixed_.user) cells.push_back(session.user);
-    if (!fixed_.capacity) cells.push_back(session.capacity);
-    if (!fixed_.tenant) cells.push_back(session.tenant);
+    if (!fixed.user) cells.push_back(session.user);
+    if (!fixed.capacity) cells.push_back(session.capacity);
+    if (!fixed.tenant) cells.push_back(session.tenant);
     out.rows.push_back(std::move(cells));
   }
-  output_.Add(out);
+  return out;
 }
 
 }  // namespace tenure::app

@@ -16,17 +16,8 @@ struct SessionColumns {
   bool capacity = false;
 };
 
-/// Prints a list of sessions page by page (ListOutput has the rules).
-class SessionListOutput {
- public:
-  SessionListOutput(Form form, SessionColumns fixed, Console& console);
-
-  void Add(const SessionPage& page, std::optional<std::int64_t> now_ms);
-  void End(const std::optional<std::string>& next_cursor) { output_.End(next_cursor); }
-
- private:
-  const SessionColumns fixed_;
-  ListOutput output_;
-};
+ListOutput::Shape SessionListShape(SessionColumns fixed);
+ListOutput::Page SessionRows(const SessionPage& page, SessionColumns fixed,
+                             std::optional<std::int64_t> now_ms);
 
 }  // namespace tenure::app

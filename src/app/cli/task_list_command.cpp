@@ -1,7 +1,6 @@
 #include <simdjson.h>
 
 #include "app/cli/command.hpp"
-#include "app/cli/exit_code.hpp"
 #include "app/cli/server_flags.hpp"
 #include "app/cli/text_table.hpp"
 #include "base/error.hpp"
@@ -54,13 +53,8 @@ class TaskList final : public Command {
   void Declare(Flags& flags) override { server_.Declare(flags); }
 
   int Run(Console& console) override {
-    const Answer answer = server_.Ask(http::Method::kGet, "/api/v1/tasks");
-    if (!answer.ok()) return ReportRefusal(answer, server_.form(), console);
-    if (server_.form() == Form::kJson)
-      PrintJson(answer.body, console);
-    else
-      console.out << Table(answer.body);
-    return kExitDone;
+    return server_.Show({.path = "/api/v1/tasks"}, console,
+                        [](const Answer& answer) { return Table(answer.body); });
   }
 
  private:

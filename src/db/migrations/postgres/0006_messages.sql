@@ -179,7 +179,9 @@ begin
   if put_message.headers is not null and jsonb_typeof(put_message.headers) <> 'object' then
     raise exception 'headers are a JSON object' using errcode = '22023';
   end if;
-  select s.value::bigint into most from tenure.settings s where s.name = 'messages.payload_max';
+  -- Written as settings are: 1MiB, 64KiB, 1000B.
+  select pg_size_bytes(regexp_replace(replace(s.value, 'iB', 'B'), '([0-9])B$', '\1')) into most
+    from tenure.settings s where s.name = 'messages.payload_max';
   most := coalesce(most, 1048576);
   if octet_length(put_message.payload) > most or octet_length(put_message.headers::text) > 16384 then
     raise exception 'a payload has at most % bytes and headers at most 16384', most

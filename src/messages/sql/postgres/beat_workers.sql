@@ -3,6 +3,6 @@
 -- Lock order: message_workers in ascending order, nothing else in the transaction
 update tenure.message_workers w set expires_ms = greatest(w.expires_ms, $2)
   from (select worker from tenure.message_workers
-         where worker = any ($1::bigint[]) order by worker for update) as locked
+         where worker = any ($1::bigint[]) and expires_ms > 0 order by worker for update) as locked
  where w.worker = locked.worker
 returning w.worker

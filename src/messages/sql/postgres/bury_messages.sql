@@ -5,7 +5,7 @@ with gone as (
   delete from tenure.messages m
    using unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
          as item (id, tenant, reason, attempts, crashes, error)
-   where m.id = item.id
+   where m.id = any (array[item.id])
   returning m.id, item.tenant, m.topic_id, m.line / 2 as priority, item.reason, m.enqueued_ms, m.fence, item.attempts,
             item.crashes, m.payload_kind, m.payload, m.correlation_id, m.headers, m.trace, item.error)
 insert into tenure.dead_letters (id, tenant, topic_id, priority, reason, died_ms, redriven_ms, enqueued_ms, fence,

@@ -4,4 +4,4 @@
 update tenure.messages m
    set fence = item.fence, lease_until_ms = item.lease_until_ms, worker = item.worker, claimed_ms = $5
   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[]) as item (id, fence, lease_until_ms, worker)
- where m.id = item.id
+ where m.id = any (array[item.id])

@@ -7,7 +7,7 @@ with done as (
    using unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality
          as item (id, fence, tenant, output, ordinal),
          tenure.topics t
-   where m.id = item.id and m.fence = item.fence and m.lease_until_ms > 0
+   where m.id = any (array[item.id]) and m.fence = item.fence and m.lease_until_ms > 0
      and t.topic_id = m.topic_id and t.tenant = item.tenant
   returning item.ordinal, item.output, t.name, t.retention_ms, m.id, m.topic_id, m.claimed_ms, m.enqueued_ms, m.fence,
             m.attempts, m.crashes, m.correlation_id, m.trace),

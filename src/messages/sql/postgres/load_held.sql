@@ -5,5 +5,5 @@
 select item.ordinal, m.payload_kind, m.payload, m.attempts, m.crashes, m.enqueued_ms, m.due_ms, m.correlation_id,
        m.headers, m.trace, m.line, m.lease_until_ms, t.name
   from unnest($1::uuid[], $2::bigint[]) with ordinality as item (id, fence, ordinal)
-  join tenure.messages m on m.id = item.id and m.fence = item.fence and m.lease_until_ms > 0
+  join tenure.messages m on m.id = any (array[item.id]) and m.fence = item.fence and m.lease_until_ms > 0
   join tenure.topics t on t.topic_id = m.topic_id

@@ -4,7 +4,7 @@
 -- Lock order: dead_letters FOR UPDATE SKIP LOCKED, before messages (new rows only)
 select d.id, t.name
   from unnest($1::uuid[]) as item (id)
-  join tenure.dead_letters d on d.id = item.id and d.tenant = $2::text and d.redriven_ms = 0
+  join tenure.dead_letters d on d.id = any (array[item.id]) and d.tenant = $2::text and d.redriven_ms < 1
   join tenure.topics t on t.topic_id = d.topic_id
- order by d.id
+ order by item.id
    for update of d skip locked

@@ -9,5 +9,5 @@ placed as materialized (
   select id, nextval('tenure.message_positions') as pos from (select id from due order by due_ms) as in_order)
 update tenure.messages m set pos = placed.pos
   from placed, tenure.topics t
- where m.id = placed.id and t.topic_id = m.topic_id
+ where m.id = any (array[placed.id]) and t.topic_id = m.topic_id
 returning t.tenant, t.name, m.due_ms

@@ -6,4 +6,4 @@ update tenure.messages m
        due_ms = item.due_ms, lease_until_ms = 0, attempts = item.attempts, crashes = item.crashes, error = item.error
   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
        as item (id, line, due_ms, attempts, crashes, error)
- where m.id = item.id
+ where m.id = any (array[item.id])

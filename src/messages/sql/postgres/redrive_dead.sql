@@ -5,7 +5,7 @@
 with again as (
   update tenure.dead_letters d set redriven_ms = $3
     from unnest($1::uuid[], $2::bigint[]) with ordinality as item (id, due_ms, ordinal)
-   where d.id = item.id
+   where d.id = any (array[item.id])
   returning item.ordinal, item.due_ms as due, d.*)
 insert into tenure.messages (id, topic_id, line, pos, due_ms, enqueued_ms, fence, lease_until_ms, worker, claimed_ms,
                              attempts, crashes, payload_kind, payload, correlation_id, headers, trace, error)

@@ -1,2 +1,2 @@
--- Workers that left, or were given up for dead under lock. Parameters: $1 worker[]
+-- Workers that left. Parameters: $1 worker[]
 delete from tenure.message_workers where worker = any ($1::bigint[])

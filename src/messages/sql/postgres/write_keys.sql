@@ -4,4 +4,4 @@ update tenure.message_keys k set id = item.id, expires_ms = item.expires_ms
   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::bigint[])
        as item (tenant, topic, dedup_key, id, expires_ms)
   join tenure.topics t on t.tenant = item.tenant and t.name = item.topic
- where k.topic_id = t.topic_id and k.dedup_key = item.dedup_key
+ where k.topic_id = any (array[t.topic_id]) and k.dedup_key = any (array[item.dedup_key])

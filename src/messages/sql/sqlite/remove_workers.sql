@@ -1,2 +1,2 @@
--- A worker that left, or was given up for dead. ?1 worker
+-- A worker that left. ?1 worker
 delete from message_workers where worker = ?1

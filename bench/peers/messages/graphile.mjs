@@ -1,0 +1,46 @@
+// graphile-worker as its page on performance runs it: a local queue of 500, completions in batches; add_jobs from the
+// client, without sending the jobs back.
+
+import { makeWorkerUtils, run, Logger } from 'graphile-worker';
+import pg from 'pg';
+import { BATCH, main, options, payload, payloads } from './common.mjs';
+
+const { url, concurrency = '24' } = options();
+const pool = new pg.Pool({ connectionString: url, max: 8 });
+const quiet = new Logger(() => () => {});
+const ADD = `select count(*) from graphile_worker.add_jobs(
+  array(select json_populate_recordset(null::graphile_worker.job_spec, $1::json)))`;
+
+const peer = {
+  settings: `concurrentJobs ${concurrency}, localQueue ${BATCH}, completeJobBatchDelay 0, add_jobs of ${BATCH}`,
+
+  async prepare() {
+    const utils = await makeWorkerUtils({ connectionString: url, logger: quiet });
+    await utils.migrate();
+    await utils.release();
+  },
+  async batch(from, count) {
+    const jobs = payloads(from, count).map((one) => ({ identifier: 'note', payload: one }));
+    await pool.query({ name: 'add', text: ADD, values: [JSON.stringify(jobs)] });
+  },
+  async one(n) {
+    await pool.query({ name: 'one', text: 'select graphile_worker.add_job($1, $2::json)',
+                       values: ['note', JSON.stringify(payload(n))] });
+  },
+  async left() {
+    const { rows } = await pool.query('select count(*)::int as n from graphile_worker._private_jobs');
+    return rows[0].n;
+  },
+  async settle() { await pool.query('vacuum analyze graphile_worker._private_jobs'); },
+  async work(handled) {
+    await run({
+      preset: { worker: { connectionString: url, concurrentJobs: Number(concurrency),
+                          maxPoolSize: Number(concurrency) + 1, localQueue: { size: BATCH },
+                          completeJobBatchDelay: 0, failJobBatchDelay: 0, logger: quiet } },
+      logger: quiet, noHandleSignals: true, parsedCronItems: [],
+      taskList: { note: async () => handled(1) },
+    });
+  },
+};
+
+await main(peer);

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tenure/errors.hpp"
+
+namespace tenure::messages {
+
+/// The store could not be reached, did not answer in time, or refused. When the outcome is unknown:
+/// reports and claims may simply be repeated, an enqueue with a dedup key too.
+class Unavailable : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A former owner tried to acknowledge in its own transaction: roll back. The message was handed to
+/// somebody else, or is finished.
+class StaleClaim : public Error {
+ public:
+  StaleClaim(const std::string& message, std::string id, std::int64_t fence)
+      : Error(message, false), id_(std::move(id)), fence_(fence) {}
+
+  const std::string& id() const { return id_; }
+  std::int64_t fence() const { return fence_; }
+
+ private:
+  std::string id_;
+  std::int64_t fence_;
+};
+
+}  // namespace tenure::messages

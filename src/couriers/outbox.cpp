@@ -1,0 +1,88 @@
+#include "tenure/messages/outbox.hpp"
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+#include "base/time_text.hpp"
+#include "couriers/checks.hpp"
+
+namespace tenure::messages {
+namespace {
+
+struct Clearer {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using Result = std::unique_ptr<PGresult, Clearer>;
+
+constexpr std::string_view kStaleFence = "TN001";
+
+/// Parameters of one statement; they are kept by the caller until it was run.
+template <std::size_t Count>
+struct Params {
+  std::array<const char*, Count> values{};
+  std::array<int, Count> lengths{};
+  std::array<int, Count> formats{};  // 0: text
+};
+
+template <std::size_t Count>
+Result Run(PGconn& connection, const char* sql, const Params<Count>& params) {
+  return Result(PQexecParams(&connection, sql, static_cast<int>(Count), nullptr,
+                             params.values.data(), params.lengths.data(), params.formats.data(),
+                             0));
+}
+
+std::string_view StateOf(const PGresult& result) {
+  const char* state = PQresultErrorField(&result, PG_DIAG_SQLSTATE);
+  return state ? state : "";
+}
+
+[[noreturn]] void Refuse(PGconn& connection) {
+  throw Unavailable(PQerrorMessage(&connection), false);
+}
+
+const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+}  // namespace
+
+std::string Enqueue(pg_conn* connection, const Message& message) {
+  couriers::CheckMessage(message);
+  const std::string due = message.due_at_ms ? base::UtcText(*message.due_at_ms) : "";
+  const std::string delay = message.delay ? std::to_string(message.delay->count()) : "";
+  const std::string priority = std::to_string(message.priority);
+  const std::string headers = couriers::HeadersWithTrace(message);
+  Params<8> params;
+  params.values = {message.topic.c_str(), message.payload.data(),   OrNull(due),
+                   OrNull(delay),         priority.c_str(),         OrNull(message.correlation_id),
+                   OrNull(headers),       OrNull(message.dedup_key)};
+  params.lengths[1] = static_cast<int>(message.payload.size());
+  params.formats[1] = message.is_bytes ? 1 : 0;
+  // A delay counts from now, not from the beginning of the transaction.
+  const char* const sql =
+      message.is_bytes
+          ? "select tenure.enqueue_bytes($1, $2::bytea, coalesce($3::timestamptz, "
+            "clock_timestamp() "
+            "+ $4::bigint * interval '1 millisecond'), $5::integer, $6, $7::jsonb, $8)"
+          : "select tenure.enqueue($1, $2::jsonb, coalesce($3::timestamptz, clock_timestamp() + "
+            "$4::bigint * interval '1 millisecond'), $5::integer, $6, $7::jsonb, $8)";
+  const Result result = Run(*connection, sql, params);
+  if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) Refuse(*connection);
+  return PQgetvalue(result.get(), 0, 0);
+}
+
+void Acknowledge(pg_conn* connection, const Delivery& delivery) {
+  const std::string fence = std::to_string(delivery.fence);
+  Params<2> params;
+  params.values = {delivery.id.c_str(), fence.c_str()};
+  const Result result = Run(*connection, "select tenure.acknowledge($1::uuid, $2::bigint)", params);
+  if (PQresultStatus(result.get()) == PGRES_TUPLES_OK) return;
+  if (StateOf(*result) == kStaleFence)
+    throw StaleClaim(fmt::format("fence {} of message {} is stale", delivery.fence, delivery.id),
+                     delivery.id, delivery.fence);
+  Refuse(*connection);
+}
+
+}  // namespace tenure::messages

@@ -1,0 +1,88 @@
+#include "messages/spans.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tenure::messages {
+namespace {
+
+using telemetry::Span;
+
+constexpr std::string_view kResult = "message.result";
+constexpr std::string_view kCount = "message.count";
+constexpr std::string_view kTopic = "message.topic";
+
+std::string_view WordOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kDone:
+      return "done";
+    case Verdict::kRetry:
+      return "failed";
+    case Verdict::kDead:
+      return "failed-for-good";
+    case Verdict::kUntouched:
+      return "untouched";
+    case Verdict::kExtend:
+      return "extended";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Begin(Span& span) { span.Set(kResult, "refused"); }
+
+std::string TraceOf(const http::ExchangePtr& exchange) {
+  if (const auto context = exchange->span().context()) return FormatTraceParent(*context);
+  const auto header = exchange->request().FindHeader("traceparent");
+  if (!header || !telemetry::ParseTraceParent(*header)) return "";
+  return std::string(*header);
+}
+
+void Conclude(Span& span, const EnqueueReply& reply) {
+  if (!span) return;
+  const auto duplicates = std::ranges::count_if(reply.messages, &EnqueuedMessage::duplicate);
+  const auto all = static_cast<std::int64_t>(reply.messages.size());
+  span.Set(kCount, all);
+  span.Set(kResult, duplicates == all ? "duplicate" : "enqueued");
+  if (all == 1) span.Set("message.id", reply.messages.front().id.ToString());
+}
+
+void Conclude(Span& span, const ClaimReply& reply) {
+  if (!span) return;
+  span.Set(kCount, static_cast<std::int64_t>(reply.messages.size()));
+  span.Set(kResult, reply.messages.empty() ? "nothing" : "claimed");
+}
+
+void Conclude(Span& span, const ReportReply& reply) {
+  if (!span) return;
+  const auto count = [&](ReportOutcome outcome) {
+    return std::ranges::count(reply.outcomes, outcome);
+  };
+  span.Set(kCount, static_cast<std::int64_t>(reply.outcomes.size()));
+  span.Set("message.stale", count(ReportOutcome::kStale));
+  span.Set("message.gone", count(ReportOutcome::kGone));
+  span.Set(kResult, count(ReportOutcome::kDone) > 0 ? "done" : "nothing");
+}
+
+void Conclude(Span& span, const base::Fault& fault) {
+  if (span) span.Set(kResult, fmt::format("fault:{}", ToText(fault.kind())));
+}
+
+void Abandoned(Span& span) { span.Set(kResult, "abandoned"); }
+
+void RecordHandling(telemetry::Tracer& tracer, Verdict verdict, const ReportResult& result) {
+  if (!tracer.enabled()) return;
+  for (const Finished& each : result.finished) {
+    const auto parent = telemetry::ParseTraceParent(each.trace);
+    if (!parent) continue;  // a trace of its own would tell nothing that its request does not
+    const std::int64_t took_ms = std::max<std::int64_t>(0, result.now_ms - each.claimed_ms);
+    Span span = tracer.StartAgo("Message.Handle", parent, took_ms);
+    span.Set(kTopic, each.topic);
+    span.Set("message.attempts", each.attempts);
+    span.Set(kResult, WordOf(verdict));
+  }
+}
+
+}  // namespace tenure::messages
