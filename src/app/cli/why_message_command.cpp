@@ -27,9 +27,8 @@ class WhyMessage final : public Command {
   int Run(Console& console) override {
     return server_.Show({.path = MessagePath(id_)}, console, [](const Answer& answer) {
       const JsonRow message = JsonRow::Parse(answer.body);
-      return config::Printable(fmt::format("The message is {}, of the topic {}. {}",
-                                           message.Text("state"), message.Text("topic"),
-                                           message.Text("why"))) +
+      return config::Printable(fmt::format("{} ({}): {}", message.Text("topic"),
+                                           message.Text("state"), message.Text("why"))) +
              "\n";
     });
   }
