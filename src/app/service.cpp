@@ -123,8 +123,8 @@ void Service::Start() {
     feed_->SetInterested(true);
   }
   if (exporter_) exporter_->Start();
+  server_.Start();  // may refuse: what works in the background begins after it
   if (settings_.workers) messages_.StartClockwork();
-  server_.Start();
   background_.Start();
   server_tasks_.Start();
 }
