@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/error.hpp"
 #include "messages/topic.hpp"
 #include "messages_sql/queries.hpp"
 
@@ -64,9 +65,11 @@ class ClaimBatch {
     ListTopics();
     const bool rescan = handler_.directory_.TakeRescan();
     const std::int64_t begun = base::MeasureMicros();
-    const auto topics = tx.Queue(sql::kLoadTopics, tenants_, names_);
     AskLines(rescan);
     const auto found = QueueFind(tx, 0);
+    // After the messages: each statement sees what is committed by then, so the topic of whatever
+    // was found is there, also when it was opened just now. (Topics are never deleted.)
+    const auto topics = tx.Queue(sql::kLoadTopics, tenants_, names_);
     const auto incarnation = tx.Queue(sql::kReadIncarnation);
     const auto clock = tx.QueueClock();
 
@@ -275,6 +278,7 @@ class ClaimBatch {
     std::int64_t look_ms = 0;
     for (const std::size_t candidate : share) {
       const Candidate& each = candidates_[candidate];
+      TENURE_CHECK(rows_[each.topic], "a message was found, and its topic was not");
       const std::int64_t lease_ms = request.lease_ms.value_or(rows_[each.topic]->settings.lease_ms);
       ClaimedMessage& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
       if (each.size > static_cast<std::int64_t>(delivery.payload.size()))
