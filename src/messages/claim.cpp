@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/error.hpp"
 #include "messages/topic.hpp"
 #include "messages_sql/queries.hpp"
 
@@ -281,6 +282,7 @@ class ClaimBatch {
     std::int64_t look_ms = 0;
     for (const std::size_t candidate : share) {
       const Candidate& each = candidates_[candidate];
+      TENURE_CHECK(rows_[each.topic], "a message was found, and its topic was not");
       const std::int64_t lease_ms = request.lease_ms.value_or(rows_[each.topic]->settings.lease_ms);
       ClaimedMessage& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
       if (each.size > static_cast<std::int64_t>(delivery.payload.size()))

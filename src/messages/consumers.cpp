@@ -76,6 +76,7 @@ struct Consumers::State : std::enable_shared_from_this<State> {
   void WakeFirst(const TopicKey& topic, std::size_t many, Actions& actions);
   void AwaitSignal(const TopicKey& topic, Line& line);
   void AwaitPoll(std::int64_t in_ms);
+  void AwaitDeadline(Consumer& consumer);
   void Remove(const ConsumerPtr& consumer);
   void Answer(Consumer& consumer, db::Result<ClaimReply> result, Actions& actions);
   WatchRequest NeededFlags();
@@ -126,6 +127,12 @@ void Consumers::State::AwaitPoll(std::int64_t in_ms) {
   polling = true;
   poll_timer =
       wake.Wait("", clock.BootMs() + in_ms, [self = shared_from_this()] { self->OnPollDue(); });
+}
+
+void Consumers::State::AwaitDeadline(Consumer& consumer) {
+  consumer.timer =
+      wake.Wait("", consumer.deadline_boot_ms,
+                [self = shared_from_this(), id = consumer.id] { self->OnDeadline(id); });
 }
 
 void Consumers::State::Remove(const ConsumerPtr& consumer) {
@@ -209,9 +216,12 @@ void Consumers::State::OnDeadline(Id id) {
   {
     const std::lock_guard lock(mutex);
     const auto found = by_id.find(id);
-    // One whose question is under way is answered with what that brings.
-    if (found == by_id.end() || found->second->asking) return;
+    if (found == by_id.end()) return;
     const ConsumerPtr consumer = found->second;
+    // Everybody is woken when signals may have been missed; its time is not over by that.
+    if (clock.BootMs() < consumer->deadline_boot_ms) return AwaitDeadline(*consumer);
+    // One whose question is under way is answered with what that brings.
+    if (consumer->asking) return;
     Remove(consumer);
     Answer(*consumer, ClaimReply{}, actions);
   }
@@ -330,9 +340,7 @@ Consumers::Id Consumers::Add(ClaimRequest request, std::int64_t wait_ms, base::C
         line.waiting.push_back(consumer);
       }
       state_->poll_ms = kFirstPollMs;
-      consumer->timer =
-          state_->wake.Wait("", consumer->deadline_boot_ms,
-                            [state = state_, id = consumer->id] { state->OnDeadline(id); });
+      state_->AwaitDeadline(*consumer);
       state_->store.count(static_cast<std::int64_t>(state_->by_id.size()));
       state_->Ask(consumer, actions);
     }

@@ -1,7 +1,9 @@
 // The contract of messages and timers (spec 30; M1 to M3) on every store.
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -602,6 +604,17 @@ TEST_P(MessagesContract, AWaitingClaimIsAnsweredWhenSomethingComes) {
   EXPECT_EQ(waiting->outcome->value().messages.front().id, id);
 }
 
+TEST_P(MessagesContract, AWaitingClaimIsNotSentAwayWhenEverybodyIsWoken) {
+  const auto waiting = a_.Wait(TestProcess::Ask({"t"}), 3'000);
+  a_.wake().SignalEverybody();  // the connection for notifications was made, perhaps again
+  a_.Drive();
+  EXPECT_FALSE(waiting->outcome);
+  a_.Pass(2'999);
+  EXPECT_FALSE(waiting->outcome);
+  a_.Pass(1);
+  EXPECT_TRUE(waiting->outcome);
+}
+
 TEST_P(MessagesContract, AWaitingClaimEndsEmptyWhenItsTimeIsOver) {
   const auto waiting = a_.Wait(TestProcess::Ask({"t"}), 3'000);
   a_.Pass(2'999);
@@ -692,6 +705,37 @@ TEST_P(EnsembleContract, ALinePriorityThatIsNewIsFoundByWhoeverKnewTheTopicBefor
   urgent.priority = 0;
   a_.Enqueue(urgent);
   EXPECT_EQ(Payloads(b_.Claim("t")), std::vector<std::string>{"urgent"});
+}
+
+/// Before one step of a claim somebody else does something, once.
+class Meanwhile final : public db::StepHook {
+ public:
+  Meanwhile(std::string_view step, std::function<void()> action)
+      : step_(step), action_(std::move(action)) {}
+  void Before(std::string_view step) override {
+    if (step == step_ && action_) std::exchange(action_, nullptr)();
+  }
+  void After(std::string_view) override {}
+
+ private:
+  const std::string_view step_;
+  std::function<void()> action_;
+};
+
+TEST_P(EnsembleContract, ATopicThatIsOpenedInTheMiddleOfAClaimHasItsSettings) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "nobody else writes in the middle of a transaction";
+  for (const std::string step : {"messages.find_ready", "messages.load_topics"}) {
+    base::Uuid id{};
+    Meanwhile hook(step, [&] { id = a_.Enqueue(step); });
+    db::Connection& connection = b_.store().WriteLane(0).connection();
+    connection.SetHook(&hook);
+    auto got = b_.Claim(step);
+    connection.SetHook(nullptr);
+    if (got.empty()) got = b_.Claim(step);
+    ASSERT_EQ(got.size(), 1u) << step;
+    EXPECT_EQ(got.front().id, id);
+    EXPECT_EQ(got.front().lease_until_ms, clock().WallMs() + kDefaultLeaseMs) << step;
+  }
 }
 
 TEST_P(EnsembleContract, AWaitingClaimFindsWhatAnotherProcessEnqueued) {

@@ -1,9 +1,5 @@
 #include "support/postgres_cluster.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
-
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -22,18 +18,6 @@ std::filesystem::path Program(std::string_view name) {
          name;
 }
 
-std::optional<User> UserToRunAs() {
-  if (geteuid() != 0) return std::nullopt;
-  for (const char* name : {"postgres", "nobody"}) {
-    passwd entry{};
-    passwd* found = nullptr;
-    std::array<char, 4096> buffer{};
-    if (getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-      return User{entry.pw_uid, entry.pw_gid};
-  }
-  throw std::runtime_error("neither a user 'postgres' nor 'nobody' to run PostgreSQL as");
-}
-
 /// English messages: we wait for one of them.
 const std::vector<std::pair<std::string, std::string>> kEnvironment = {{"LC_ALL", "C.UTF-8"}};
 
@@ -43,7 +27,7 @@ PostgresCluster::PostgresCluster(PostgresOptions options)
     : options_(std::move(options)),
       dir_(options_.durable ? Storage::kDisk : Storage::kMemory),
       data_(dir_ / "data"),
-      user_(UserToRunAs()) {
+      user_(UnprivilegedUser()) {
   if (user_) dir_.GiveTo(user_->uid, user_->gid);
   InitialiseData();
   Start();

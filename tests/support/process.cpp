@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -47,6 +49,18 @@ std::string ReadFrom(const std::filesystem::path& path, std::size_t start) {
 }
 
 }  // namespace
+
+std::optional<User> UnprivilegedUser() {
+  if (geteuid() != 0) return std::nullopt;
+  for (const char* name : {"postgres", "nobody"}) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::array<char, 4096> buffer{};
+    if (getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+      return User{entry.pw_uid, entry.pw_gid};
+  }
+  throw std::runtime_error("neither a user 'postgres' nor 'nobody' to run a program as");
+}
 
 Process::Process(ProcessOptions options)
     : name_(options.argv.at(0)),

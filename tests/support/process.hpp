@@ -21,6 +21,9 @@ struct User {
   gid_t gid;
 };
 
+/// Who to run a program as that refuses to run as root: none when we are not root.
+std::optional<User> UnprivilegedUser();
+
 struct ProcessOptions {
   std::vector<std::string> argv = {};  ///< argv[0] is looked up in PATH when it has no slash
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours

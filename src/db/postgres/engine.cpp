@@ -48,6 +48,8 @@ class PostgresMaintenance final : public Maintenance {
   explicit PostgresMaintenance(const ConnectionOptions& options)
       : connection_(ConnectTo(options)), test_clock_(options.test_clock) {
     Execute(sql::kBegin.postgres);
+    // A pooler refuses settings that come with the connection.
+    if (options.pooled) Run(sql::kTransactionSettings, {"0", "0", "0"});
     // Waits as long as it takes: another process that migrates is work, not contention.
     Run(sql::kMaintenanceLock, {});
   }
@@ -76,8 +78,10 @@ class PostgresEngine final : public Engine {
         direct_(options_),
         can_listen_(!options_.pooled || !direct_url.empty()),
         metrics_(metrics) {
-    if (!direct_url.empty()) direct_.url = std::move(direct_url);
-    direct_.pooled = false;
+    if (!direct_url.empty()) {
+      direct_.url = std::move(direct_url);
+      direct_.pooled = false;
+    }
     direct_.lock_timeout_ms = 0;
     direct_.statement_timeout_ms = 0;
   }
