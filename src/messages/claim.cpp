@@ -63,7 +63,7 @@ class ClaimBatch {
   void Run(db::Transaction& tx) {
     const auto earlier = QueueEarlier(tx);
     ListTopics();
-    const std::int64_t begun = base::MeasureMicros();
+    const std::int64_t begun_ms = handler_.directory_.clock().BootMs();
     AskLines();
     const auto found = QueueFind(tx, 0);
     // After the messages: a topic that was made meanwhile is seen with its first message, or later.
@@ -73,15 +73,16 @@ class ClaimBatch {
 
     TakeEarlier(tx, earlier);
     TakeFound(tx, found, 0);
-    if (!learned_.rescanned.empty()) learned_.rescan_micros = base::MeasureMicros() - begun;
+    if (!learned_.rescanned.empty())
+      learned_.rescan_ms = handler_.directory_.clock().BootMs() - begun_ms;
     for (const auto row : tx.Take(topics)) rows_[row.ordinal()] = ReadTopic(row);
     const std::size_t asked = asked_.size();
     AskNewLines();
     AskEmptyFromBottom(asked);
     if (asked_.size() > asked) {
-      const std::int64_t again = base::MeasureMicros();
+      const std::int64_t again_ms = handler_.directory_.clock().BootMs();
       TakeFound(tx, QueueFind(tx, asked), asked);
-      learned_.rescan_micros += base::MeasureMicros() - again;
+      learned_.rescan_ms += handler_.directory_.clock().BootMs() - again_ms;
     }
     for (const auto row : tx.Take(incarnation)) incarnation_ = row.Int(0);
     now_ms_ = tx.TakeClock(clock);
@@ -417,7 +418,7 @@ void ClaimHandler::DoneItems(Items items) {
     for (const auto& [topic, line] : learned.emptied)
       directory_.Emptied(topic.first, topic.second, line);
     for (const auto& [tenant, topic] : learned.rescanned)
-      directory_.RescanTook(tenant, topic, learned.rescan_micros);
+      directory_.RescanTook(tenant, topic, learned.rescan_ms);
     if (!learned.workers.empty()) {
       const std::lock_guard lock(mutex_);
       if (named_.size() > kMaxNamed) named_.clear();

@@ -34,7 +34,7 @@ struct ClaimResult {
     std::vector<std::pair<std::pair<std::string, std::string>, Directory::Line>> emptied{};
     std::set<std::int64_t> workers{};
     std::vector<std::pair<std::string, std::string>> rescanned{};
-    std::int64_t rescan_micros = 0;
+    std::int64_t rescan_ms = 0;
   } learned{};
 };
 

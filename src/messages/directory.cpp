@@ -66,12 +66,12 @@ void Directory::Emptied(std::string_view tenant, std::string_view topic, const L
   if (found != topics.end()) found->second.from_pos[line.line] = line.from_pos;
 }
 
-void Directory::RescanTook(std::string_view tenant, std::string_view topic, std::int64_t micros) {
+void Directory::RescanTook(std::string_view tenant, std::string_view topic, std::int64_t took_ms) {
   const std::lock_guard lock(mutex_);
   auto& topics = Topics();
   const auto found = topics.find(Key(tenant, topic));
   if (found == topics.end()) return;
-  found->second.spare_until_boot_ms = clock_.BootMs() + 20 * micros / 1'000;
+  found->second.spare_until_boot_ms = clock_.BootMs() + 20 * took_ms;
 }
 
 }  // namespace tenure::messages

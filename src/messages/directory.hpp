@@ -69,7 +69,9 @@ class Directory {
   /// Everything below `from_pos` was taken.
   void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
   /// How long a look below the marks took.
-  void RescanTook(std::string_view tenant, std::string_view topic, std::int64_t micros);
+  void RescanTook(std::string_view tenant, std::string_view topic, std::int64_t took_ms);
+
+  const base::Clock& clock() const { return clock_; }
 
  private:
   struct Topic {

@@ -149,7 +149,7 @@ void MessageRun::Drive(std::size_t process) {
     for (const char* topic : {"a", "b"}) {
       for (const auto& line : directory.LinesOf(kTenant, topic).lines)
         directory.Emptied(kTenant, topic, {line.line, messages::Directory::kTop});
-      directory.RescanTook(kTenant, topic, 1'000'000'000);  // too dear to be done again
+      directory.RescanTook(kTenant, topic, 1'000'000);  // too dear to be done again
     }
   }
   try {

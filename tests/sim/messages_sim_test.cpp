@@ -44,7 +44,7 @@ class MessageSimulation {
   std::int64_t finished_ = 0;
 };
 
-std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 100'000 : 1'500; }
+std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 100'000 : 1'000; }
 
 TEST(SimulatedMessages, M1_M2_M3_HoldInEveryHistory) {
   MessageSimulation simulation;

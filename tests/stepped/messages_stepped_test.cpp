@@ -50,7 +50,6 @@ enum class Planted {
   kNothing,
   kFindWithoutLock,    ///< a claim hands out what it saw, and did not lock
   kReportWithoutLock,  ///< reports and the reaper decide on what they saw, and did not lock
-  kAckWithoutFence,    ///< an acknowledgement finishes whatever has that id
 };
 
 const db::Query kUsersEnqueue{
@@ -213,8 +212,6 @@ class MessageRun {
         return Replace(messages::sql::kFindReady, "for update skip locked", "");
       case Planted::kReportWithoutLock:
         return Replace(messages::sql::kLockMessages, "for update of m skip locked", "");
-      case Planted::kAckWithoutFence:
-        return Replace(messages::sql::kFinishMessages, "m.fence = item.fence and", "");
       case Planted::kNothing:
         return;
     }
@@ -601,9 +598,6 @@ TEST(SteppedMessages, M2_APlantedClaimWithoutALockIsFound) {
 }
 TEST(SteppedMessages, M2_APlantedReportWithoutALockIsFound) {
   EXPECT_TRUE(IsFound(Planted::kReportWithoutLock, "VIOLATION: M"));
-}
-TEST(SteppedMessages, M2_APlantedAcknowledgementWithoutAFenceIsFound) {
-  EXPECT_TRUE(IsFound(Planted::kAckWithoutFence, "M2"));
 }
 
 }  // namespace
