@@ -74,6 +74,9 @@ MessageStore::MessageStore(const NewEngine& new_engine)
           {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
            .on_gap = [this] { wake_.SignalEverybody(); }})),
       messages_(store_, wake_, ProcessName(), base::SystemClock(), metrics_) {
+  // Connected from the start: who asks while a lane connects is told that the store is away.
+  store_.Open();
+  beats_.Open();
   store_.Start();
   beats_.Start();
   wake_.Start();
