@@ -34,11 +34,8 @@ void Run(PGconn& connection, const char* sql, const char* param = nullptr) {
     throw std::runtime_error(PQerrorMessage(&connection));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 2) return 2;
-  const std::string url = argv[1];
+/// Until it is killed.
+void Work(const std::string& url) {
   std::mutex output;
   const auto handle = [&](const messages::Delivery& delivery, messages::Context& context) {
     if (delivery.payload == R"("poison")") kill(getpid(), SIGKILL);
@@ -58,4 +55,16 @@ int main(int argc, char** argv) {
   const messages::Worker worker(url, {{"work", handle}}, {.concurrency = 4});
   std::cout << "ready" << std::endl;
   while (true) pause();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  try {
+    Work(argv[1]);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << std::endl;
+  }
+  return 1;
 }
