@@ -287,7 +287,7 @@ class ClaimBatch {
       const std::int64_t lease_ms = request.lease_ms.value_or(rows_[each.topic]->settings.lease_ms);
       ClaimedMessage& delivery = result.reply.messages.emplace_back(std::move(found_[each.source]));
       if (each.size > static_cast<std::int64_t>(delivery.payload.size()))
-        large_.push_back({&item, result.reply.messages.size() - 1});
+        large_.emplace_back(&item, result.reply.messages.size() - 1);
       delivery.id = each.id;
       delivery.fence = NextFence(each.fence, incarnation_);
       delivery.topic = topics_[each.topic].second;

@@ -65,12 +65,8 @@ void Handle(PGconn& database, const messages::Delivery& delivery, messages::Cont
   Tell("effect", delivery);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 4) return 2;
-  const std::string url = argv[1];
-  const std::string name = argv[3];
+/// Until it is killed.
+void Work(const std::string& url, const std::string& topic, const std::string& name) {
   const auto handle = [&](const messages::Delivery& delivery, messages::Context& context) {
     thread_local Connection database;
     if (!database || PQstatus(database.get()) != CONNECTION_OK)
@@ -79,10 +75,22 @@ int main(int argc, char** argv) {
   };
   while (true) {
     try {
-      const messages::Worker worker(url, {{argv[2], handle}}, {.owner = name});
+      const messages::Worker worker(url, {{topic, handle}}, {.owner = name});
       while (true) pause();
     } catch (const messages::Unavailable&) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the store is away
     }
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  try {
+    Work(argv[1], argv[2], argv[3]);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << std::endl;
+  }
+  return 1;
 }
