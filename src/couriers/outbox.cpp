@@ -3,12 +3,14 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
 #include "base/time_text.hpp"
 #include "couriers/checks.hpp"
+#include "couriers_sql/queries.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -29,10 +31,10 @@ struct Params {
 };
 
 template <std::size_t Count>
-Result Run(PGconn& connection, const char* sql, const Params<Count>& params) {
-  return Result(PQexecParams(&connection, sql, static_cast<int>(Count), nullptr,
-                             params.values.data(), params.lengths.data(), params.formats.data(),
-                             0));
+Result Run(PGconn& connection, const db::Query& query, const Params<Count>& params) {
+  return Result(PQexecParams(&connection, std::string(query.postgres).c_str(),
+                             static_cast<int>(Count), nullptr, params.values.data(),
+                             params.lengths.data(), params.formats.data(), 0));
 }
 
 std::string_view StateOf(const PGresult& result) {
@@ -60,15 +62,9 @@ std::string Enqueue(pg_conn* connection, const Message& message) {
                    OrNull(headers),       OrNull(message.dedup_key)};
   params.lengths[1] = static_cast<int>(message.payload.size());
   params.formats[1] = message.is_bytes ? 1 : 0;
-  // A delay counts from now, not from the beginning of the transaction.
-  const char* const sql =
-      message.is_bytes
-          ? "select tenure.enqueue_bytes($1, $2::bytea, coalesce($3::timestamptz, "
-            "clock_timestamp() "
-            "+ $4::bigint * interval '1 millisecond'), $5::integer, $6, $7::jsonb, $8)"
-          : "select tenure.enqueue($1, $2::jsonb, coalesce($3::timestamptz, clock_timestamp() + "
-            "$4::bigint * interval '1 millisecond'), $5::integer, $6, $7::jsonb, $8)";
-  const Result result = Run(*connection, sql, params);
+  const db::Query& query =
+      message.is_bytes ? couriers::sql::kEnqueueBytes : couriers::sql::kEnqueue;
+  const Result result = Run(*connection, query, params);
   if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) Refuse(*connection);
   return PQgetvalue(result.get(), 0, 0);
 }
@@ -77,7 +73,7 @@ void Acknowledge(pg_conn* connection, const Delivery& delivery) {
   const std::string fence = std::to_string(delivery.fence);
   Params<2> params;
   params.values = {delivery.id.c_str(), fence.c_str()};
-  const Result result = Run(*connection, "select tenure.acknowledge($1::uuid, $2::bigint)", params);
+  const Result result = Run(*connection, couriers::sql::kAcknowledge, params);
   if (PQresultStatus(result.get()) == PGRES_TUPLES_OK) return;
   if (StateOf(*result) == kStaleFence)
     throw StaleClaim(fmt::format("fence {} of message {} is stale", delivery.fence, delivery.id),

@@ -1,16 +1,9 @@
 #include "inbox/inbox.hpp"
 
+#include "db/submit.hpp"
+
 namespace tenure::inbox {
-namespace {
-
-template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Caller caller, std::size_t key_hash,
-              Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
-                                                           std::move(request), std::move(done)));
-}
-
-}  // namespace
+using db::SubmitTo;
 
 Inbox::Inbox(db::Store& store, const Budget& budget, telemetry::Registry& metrics)
     : store_(store), probe_(metrics), change_(budget, probe_) {}

@@ -1,18 +1,10 @@
 #include "leases/leases.hpp"
 
+#include "db/submit.hpp"
 #include "leases/json.hpp"
 
 namespace tenure::leases {
-namespace {
-
-template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Caller caller, std::size_t key_hash,
-              Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
-                                                           std::move(request), std::move(done)));
-}
-
-}  // namespace
+using db::SubmitTo;
 
 Leases::Leases(db::Store& store, wake::Registry& wake, std::string process,
                const base::Clock& clock, telemetry::Registry& metrics)

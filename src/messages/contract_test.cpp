@@ -341,6 +341,20 @@ TEST_P(MessagesContract, AWorkerHoldsForAsLongAsItsHeartbeatGoesOn) {
   EXPECT_EQ(a_.Find(id)->crashes, 1);
 }
 
+TEST_P(MessagesContract, AClockThatIsSetBackDoesNotKeepADeadWorkerAlive) {
+  const std::int64_t worker = NewWorker();
+  a_.Beat(HeartbeatRequest::Kind::kJoin, worker);
+  const auto id = a_.Enqueue("t");
+  ClaimRequest request = TestProcess::Ask({"t"});
+  request.worker = worker;
+  a_.Claim(request);
+  clock().StepWall(-3'600'000);
+  EXPECT_TRUE(a_.Beat(HeartbeatRequest::Kind::kBeat, worker));
+  clock().Advance(kWorkerTtlMs);
+  EXPECT_EQ(a_.Reap(false).crashed, 1);
+  EXPECT_EQ(a_.StateOf(id), MessageState::kReady);
+}
+
 TEST_P(MessagesContract, OnlyWhatWasBegunCountsACrash) {
   const std::int64_t worker = NewWorker();
   a_.Beat(HeartbeatRequest::Kind::kJoin, worker);

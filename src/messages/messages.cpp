@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "db/submit.hpp"
 #include "messages/json.hpp"
 
 namespace tenure::messages {
@@ -14,12 +15,7 @@ constexpr std::size_t kReportLane = 1;
 /// How often it is written down that a topic is asked for.
 constexpr std::int64_t kTouchMs = 60'000;
 
-template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, base::Caller caller, std::size_t key_hash,
-              Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
-                                                           std::move(request), std::move(done)));
-}
+using db::SubmitTo;
 
 /// Of a result the part that the caller asked for.
 template <class Reply, class Result, class Callback>

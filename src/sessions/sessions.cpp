@@ -1,18 +1,10 @@
 #include "sessions/sessions.hpp"
 
+#include "db/submit.hpp"
 #include "sessions/json.hpp"
 
 namespace tenure::sessions {
-namespace {
-
-template <class Handler, class Request, class Callback>
-void SubmitTo(db::Lane& lane, Handler& handler, const base::Caller& caller, std::size_t key_hash,
-              Request request, Callback done) {
-  lane.Submit(std::make_unique<typename Handler::ItemType>(handler, caller, key_hash,
-                                                           std::move(request), std::move(done)));
-}
-
-}  // namespace
+using db::SubmitTo;
 
 Sessions::Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics)
     : store_(store),
