@@ -32,8 +32,8 @@ void Usage::SealNext(Callback<SealReply> done) {
 }
 
 void Usage::FindRanges(Callback<RangesReply> done) {
-  SubmitTo(store_.ReadLane(), ranges_, nullptr, kWindows, RangesRequest{options_.chunk_size},
-           std::move(done));
+  SubmitTo(store_.ReadLane(), ranges_, nullptr, kWindows,
+           RangesRequest{options_.chunk_size, options_.chunks_per_step}, std::move(done));
 }
 
 void Usage::Emit(EmitRequest request, Callback<EmitReply> done) {
