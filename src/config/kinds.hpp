@@ -94,8 +94,7 @@ struct PostgresUrl {
   Member<std::string> member;
 };
 
-/// Empty, or the whole address that something is sent to: https://…, or http://… of a loopback
-/// address, since nothing leaves this machine in clear text. Without user or password.
+/// Empty, or the whole address that something is sent to, as base::OperatorUrlProblem wants it.
 struct HttpUrl {
   Member<std::string> member;
 };
