@@ -6,6 +6,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeServe());
   commands.push_back(MakeMigrate());
+  commands.push_back(MakeUsageSink());
   commands.push_back(MakeLeaseList());
   commands.push_back(MakeLeaseShow());
   commands.push_back(MakeLeaseHistory());
