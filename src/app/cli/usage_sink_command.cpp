@@ -10,11 +10,11 @@
 #include "app/cli/held_signals.hpp"
 #include "app/cli/text_table.hpp"
 #include "app/cli/usage_error.hpp"
+#include "base/decimal.hpp"
 #include "base/log.hpp"
 #include "config/kinds.hpp"
 #include "config/printable.hpp"
 #include "config/read_file.hpp"
-#include "sink/micro_units.hpp"
 #include "sink/sink.hpp"
 
 namespace tenure::app {
@@ -54,7 +54,8 @@ std::string_view Plural(sink::What what) {
 std::string GroupText(const sink::Summary::Group& group) {
   TextTable table({{std::string(Plural(group.what)), 36}, {"RECORDS", 9}, {"USAGE"}});
   for (const sink::Total& total : group.top)
-    table.Add({total.id.ToString(), fmt::to_string(total.records), sink::MicrosText(total.usage)});
+    table.Add(
+        {total.id.ToString(), fmt::to_string(total.records), base::MillionthsText(total.usage)});
   const std::int64_t more = group.count - static_cast<std::int64_t>(group.top.size());
   return table.Text() + (more > 0 ? fmt::format("and {} more\n", more) : "");
 }
@@ -62,7 +63,7 @@ std::string GroupText(const sink::Summary::Group& group) {
 std::string SummaryText(const sink::Summary& summary) {
   std::string text =
       fmt::format("\nusage {} in {} records of {} sessions; {} duplicates left out\n",
-                  sink::MicrosText(summary.all.usage), summary.all.records, summary.sessions,
+                  base::MillionthsText(summary.all.usage), summary.all.records, summary.sessions,
                   summary.duplicates);
   if (summary.conflicts > 0)
     text += fmt::format("CONFLICTS: {} records came again with other content; none was applied\n",
