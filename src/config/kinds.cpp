@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/decimal.hpp"
 #include "base/operator_url.hpp"
 #include "base/time_text.hpp"
 #include "base/utf8.hpp"
@@ -102,6 +103,13 @@ bool Take(const ByteSize& kind, std::string_view text, Settings& settings) {
   return true;
 }
 
+bool Take(const Decimal& kind, std::string_view text, Settings& settings) {
+  const std::optional<std::int64_t> millionths = base::ParseMillionths(text);
+  if (!millionths || *millionths > kind.most) return false;
+  kind.member.In(settings) = *millionths;
+  return true;
+}
+
 bool Take(const HostPort& kind, std::string_view text, Settings& settings) {
   const std::optional<Address> address = ParseAddress(text);
   if (!address) return false;
@@ -148,6 +156,7 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
           [&](const Integer& k) { return fmt::to_string(k.member.In(settings)); },
           [&](const Duration& k) { return base::DurationText(k.member.In(settings)); },
           [&](const ByteSize& k) { return ByteSizeText(k.member.In(settings)); },
+          [&](const Decimal& k) { return base::MillionthsText(k.member.In(settings)); },
           [&](const HostPort& k) { return AddressText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
           [&](const HttpUrl& k) { return k.member.In(settings); },
@@ -182,6 +191,10 @@ std::string Accepts(const Kind& kind) {
           [](const ByteSize& k) {
             return fmt::format("a size from {} to {} (in B, KiB, MiB or GiB)",
                                ByteSizeText(k.least), ByteSizeText(k.most));
+          },
+          [](const Decimal& k) {
+            return fmt::format("a decimal from 0 to {} with at most six places",
+                               k.most / 1'000'000);
           },
           [](const HostPort&) -> std::string { return "an address HOST:PORT"; },
           [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },

@@ -84,6 +84,12 @@ struct ByteSize {
   std::size_t most;
 };
 
+/// A decimal with up to six places, kept in millionths (base/decimal.hpp).
+struct Decimal {
+  Member<std::int64_t> member;
+  std::int64_t most;  ///< in millionths
+};
+
 /// HOST:PORT; IPv6 addresses in brackets.
 struct HostPort {
   Member<Address> member;
@@ -105,8 +111,8 @@ struct SecretText {
   Member<Secret> member;
 };
 
-using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, HostPort, PostgresUrl,
-                          HttpUrl, SecretText>;
+using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, Decimal, HostPort,
+                          PostgresUrl, HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.
