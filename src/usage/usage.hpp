@@ -74,6 +74,10 @@ class Usage {
   Probe& probe() { return probe_; }
 
  private:
+  /// Once all pages were read: sessions that are missing from them were removed by now.
+  void CheckComplete(db::Result<TotalsReply> total, base::Executor* home,
+                     Callback<TotalsReply> done);
+
   db::Store& store_;
   sessions::Sessions& sessions_;
   const Options options_;

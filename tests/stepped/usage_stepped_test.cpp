@@ -31,7 +31,7 @@ using usage::PostReply;
 
 constexpr std::size_t kProcesses = 3;
 constexpr int kBatchesPerProcess = 9;
-constexpr std::int64_t kIntervalMs = 100;
+constexpr std::int64_t kIntervalMs = 150;
 constexpr std::int64_t kDurationMs = 700;  // short, so that sessions expire in the middle of a run
 constexpr std::int64_t kRetentionMs = 300;
 constexpr std::int64_t kLeaseMs = 150;
@@ -99,7 +99,7 @@ std::vector<Replacement> ReplacementsFor(Planted planted) {
       break;
     case Planted::kFactorFromNow:
       all.push_back({&usage::sql::kPutFactors, "select kind, from_ms,",
-                     "select kind, greatest(from_ms - 100, 0),"});
+                     "select kind, greatest(from_ms - 150, 0),"});
       break;
     case Planted::kRemovedUnsettled:
       all.push_back({&sessions::sql::kReadBounds, "settled_ms", "sealed_ms"});
@@ -183,7 +183,7 @@ class UsageRun {
         World::Callbacks{
             [this](std::size_t i) { return NextWork(i); }, [this](std::size_t i) { Restart(i); },
             [this](std::size_t i) { return BackendOf(i); }, [this] { BetweenSteps(); }},
-        World::Odds{.crash_percent = 2});
+        World::Odds{.crash_percent = 1});
     for (std::size_t i = 0; i < kProcesses; ++i) Restart(i);
   }
 
@@ -192,6 +192,7 @@ class UsageRun {
     random_.seed(seed * 7919 + 17);
     violations_.clear();
     known_.clear();
+    keys_seen_.clear();
     Clear();
     keys_.clear();
     for (int i = 0; i < 4; ++i) keys_.push_back(NewKey());
@@ -201,7 +202,7 @@ class UsageRun {
         std::set<std::int64_t>{kIntervalMs}, [this](const std::string& what) { Violation(what); });
     for (std::size_t i = 0; i < kProcesses; ++i) Forget(i);
     for (Server& server : servers_) server.batches_left = kBatchesPerProcess;
-    Alone([&](Server& server) { SetUpTopic(server); });
+    Prepare();
     world_->Run(seed);
     if (world_->trace().find("deadlock") != std::string::npos)
       Violation("two transactions waited for each other");
@@ -338,11 +339,11 @@ class UsageRun {
 
   void Submit(Server& server) {
     const auto roll = Random(100);
-    if (roll < 28) return SubmitPuts(server);
-    if (roll < 38) return SubmitEnd(server);
-    if (roll < 41) return server.sessions->ExpireSome({}, [this](auto r) { Expect(r); });
-    if (roll < 58) return SubmitSeal(server, 1 + static_cast<int>(Random(3)));
-    if (roll < 70) return SubmitEmit(server, 1 + static_cast<int>(Random(3)));
+    if (roll < 25) return SubmitPuts(server);
+    if (roll < 35) return SubmitEnd(server);
+    if (roll < 38) return server.sessions->ExpireSome({}, [this](auto r) { Expect(r); });
+    if (roll < 52) return SubmitSeal(server, Chance(70) ? 100 : 1);
+    if (roll < 66) return SubmitEmit(server, 1 + static_cast<int>(Random(4)));
     if (roll < 88) return SubmitDelivery(server);
     if (roll < 93) return SubmitFactor(server);
     SubmitUpkeep(server);
@@ -394,7 +395,7 @@ class UsageRun {
     messages::ClaimRequest request;
     request.tenant = tasks::kOwnTenant;
     request.topics.emplace_back(usage::kTopic);
-    request.max = 1 + static_cast<std::int64_t>(Random(3));
+    request.max = is_healthy_ ? 100 : 1 + static_cast<std::int64_t>(Random(3));
     request.lease_ms = kLeaseMs;
     request.owner = "sender";
     server.messages->Claim(
@@ -448,7 +449,7 @@ class UsageRun {
   }
 
   void BetweenSteps() {
-    store_.clock().Advance(static_cast<std::int64_t>(Random(16)));
+    store_.clock().Advance(static_cast<std::int64_t>(Chance(4) ? kIntervalMs : Random(8)));
     if (Chance(2)) store_.clock().StepWall(-static_cast<std::int64_t>(Random(150)));
     if (Chance(1)) store_.clock().StepWall(static_cast<std::int64_t>(Random(250)));
   }
@@ -463,6 +464,15 @@ class UsageRun {
     submit(server);
     Drive(server);
     server.watch->stepping = true;
+  }
+
+  /// Something to close, to emit and to send from the first step on.
+  void Prepare() {
+    Alone([&](Server& server) { SetUpTopic(server); });
+    for (int i = 0; i < 2; ++i) Alone([&](Server& server) { SubmitPuts(server); });
+    store_.clock().Advance(3 * kIntervalMs);
+    Alone([&](Server& server) { SubmitSeal(server, 2); });
+    Alone([&](Server& server) { SubmitEmit(server, 2); });
   }
 
   /// As the sender does it.
