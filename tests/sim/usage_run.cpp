@@ -9,7 +9,7 @@
 namespace tenure::sim {
 namespace {
 
-constexpr int kSteps = 60;
+constexpr int kSteps = 45;
 constexpr std::int64_t kMinuteMs = 60'000;
 /// The second does not divide the first.
 constexpr std::array<std::int64_t, 3> kIntervalsMs{kMinuteMs, 45'000, 3 * kMinuteMs};
@@ -98,7 +98,7 @@ void UsageRun::Step() {
   const auto roll = Random(100);
   clock_.Advance(roll < 50   ? RandomMs(500)
                  : roll < 85 ? RandomMs(20'000)
-                 : roll < 97 ? RandomMs(2 * kMinuteMs)
+                 : roll < 98 ? RandomMs(kMinuteMs)
                              : RandomMs(20 * kMinuteMs));  // nobody was there
   if (Chance(2)) clock_.StepWall(RandomMs(4'000) - 2'000);
   const std::size_t process = Random(UsageEnsemble::kProcesses);
@@ -115,7 +115,7 @@ void UsageRun::Act(std::size_t process) {
   if (roll < 54) return Emit(process, 1 + static_cast<int>(Random(8)));
   if (roll < 80) return Answer();
   if (roll < 83) return SetFactor(process);
-  if (roll < 85) {
+  if (roll < 84) {
     settings_.usage.interval_ms = kIntervalsMs[Random(kIntervalsMs.size())];
     settings_.usage.send |= Chance(70);
     return RestartAll();
@@ -271,8 +271,10 @@ void UsageRun::AnswerWell(Pending pending) {
 /// The faults stop: what has been is closed, emitted and taken.
 void UsageRun::Drain() {
   calm_ = true;
-  settings_.usage.send = true;
-  RestartAll();
+  if (!settings_.usage.send) {
+    settings_.usage.send = true;
+    RestartAll();
+  }
   clock_.Advance(2 * settings_.usage.interval_ms);
   Seal(0, 10'000);
   Drive(0);

@@ -31,9 +31,10 @@ using usage::PostReply;
 
 constexpr std::size_t kProcesses = 3;
 constexpr int kBatchesPerProcess = 9;
-constexpr std::int64_t kIntervalMs = 150;
-constexpr std::int64_t kDurationMs = 700;  // short, so that sessions expire in the middle of a run
-constexpr std::int64_t kRetentionMs = 300;
+constexpr std::int64_t kIntervalMs = 600;
+constexpr std::int64_t kDurationMs =
+    2'500;  // short, so that sessions expire in the middle of a run
+constexpr std::int64_t kRetentionMs = 1'200;
 constexpr std::int64_t kLeaseMs = 150;
 constexpr std::int64_t kNeverMs = 1'000'000'000;
 
@@ -75,9 +76,12 @@ std::vector<Replacement> ReplacementsFor(Planted planted) {
       all.push_back({&sessions::sql::kEndSessions, "where s.id = item.id",
                      "where (select pg_advisory_xact_lock_shared(hashtext('tenure.seal'))::text) "
                      "is not null and s.id = item.id"});
-      all.push_back({&sessions::sql::kStartSessions, "end_reason)",
-                     "end_reason) where (select pg_advisory_xact_lock_shared("
-                     "hashtext('tenure.seal'))::text) is not null"});
+      all.push_back(
+          {&sessions::sql::kStartSessions,
+           "as item (id, tenant, user_id, capacity_id, turn, kind, start_ms, end_ms, end_reason)",
+           "as item (id, tenant, user_id, capacity_id, turn, kind, start_ms, end_ms, end_reason) "
+           "where (select pg_advisory_xact_lock_shared("
+           "hashtext('tenure.seal'))::text) is not null"});
       break;
     case Planted::kSealTakesNoLock:
       all.push_back(
@@ -99,13 +103,35 @@ std::vector<Replacement> ReplacementsFor(Planted planted) {
       break;
     case Planted::kFactorFromNow:
       all.push_back({&usage::sql::kPutFactors, "select kind, from_ms,",
-                     "select kind, greatest(from_ms - 150, 0),"});
+                     "select kind, greatest(from_ms - 600, 0),"});
       break;
     case Planted::kRemovedUnsettled:
       all.push_back({&sessions::sql::kReadBounds, "settled_ms", "sealed_ms"});
       break;
   }
   return all;
+}
+
+/// Of what processes do (UsageRun::Submit), in percent: what the bug is about, so that it is met
+/// often.
+struct Focus {
+  std::uint64_t from = 0;
+  std::uint64_t to = 100;
+};
+Focus FocusFor(Planted planted) {
+  switch (planted) {
+    case Planted::kWriterWithoutSeal:
+    case Planted::kClockBeforeSeal:
+    case Planted::kSealTakesNoLock:
+      return {0, 52};
+    case Planted::kEmitComparesNothing:
+      return {38, 66};
+    case Planted::kHalvesBesideWhole:
+    case Planted::kHalvedTwice:
+      return {52, 88};
+    default:
+      return {};
+  }
 }
 
 /// Watches what a process's transactions run, and tells of every commit.
@@ -176,7 +202,8 @@ struct Server {
 
 class UsageRun {
  public:
-  UsageRun(store::TestStore& store, Planted planted) : store_(store), observer_(store.url()) {
+  UsageRun(store::TestStore& store, Planted planted)
+      : store_(store), focus_(FocusFor(planted)), observer_(store.url()) {
     for (const Replacement& each : ReplacementsFor(planted)) Replace(each);
     world_ = std::make_unique<World>(
         store.url(), kProcesses,
@@ -338,7 +365,7 @@ class UsageRun {
   }
 
   void Submit(Server& server) {
-    const auto roll = Random(100);
+    const auto roll = focus_.from + Random(focus_.to - focus_.from);
     if (roll < 25) return SubmitPuts(server);
     if (roll < 35) return SubmitEnd(server);
     if (roll < 38) return server.sessions->ExpireSome({}, [this](auto r) { Expect(r); });
@@ -449,7 +476,11 @@ class UsageRun {
   }
 
   void BetweenSteps() {
-    store_.clock().Advance(static_cast<std::int64_t>(Chance(4) ? kIntervalMs : Random(8)));
+    store_.clock().Advance(static_cast<std::int64_t>(Random(8)));
+    // What matters happens around the end of a window.
+    constexpr std::int64_t kShortlyBeforeMs = 20;
+    const std::int64_t left_ms = kIntervalMs - store_.clock().WallMs() % kIntervalMs;
+    if (Chance(3) && left_ms > kShortlyBeforeMs) store_.clock().Advance(left_ms - kShortlyBeforeMs);
     if (Chance(2)) store_.clock().StepWall(-static_cast<std::int64_t>(Random(150)));
     if (Chance(1)) store_.clock().StepWall(static_cast<std::int64_t>(Random(250)));
   }
@@ -469,7 +500,7 @@ class UsageRun {
   /// Something to close, to emit and to send from the first step on.
   void Prepare() {
     Alone([&](Server& server) { SetUpTopic(server); });
-    for (int i = 0; i < 2; ++i) Alone([&](Server& server) { SubmitPuts(server); });
+    for (int i = 0; i < 3; ++i) Alone([&](Server& server) { SubmitPuts(server); });
     store_.clock().Advance(3 * kIntervalMs);
     Alone([&](Server& server) { SubmitSeal(server, 2); });
     Alone([&](Server& server) { SubmitEmit(server, 2); });
@@ -508,6 +539,7 @@ class UsageRun {
   }
 
   store::TestStore& store_;
+  const Focus focus_;
   Observer observer_;
   const base::Uuid tenant_ = base::Uuid::V7(1);
   std::map<std::string_view, std::string> texts_;  // in place of the queries' own
