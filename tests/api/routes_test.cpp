@@ -26,6 +26,7 @@ class Routes : public testing::Test {
     if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
     if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
     if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
+    if (path.starts_with("/usage/")) return OfUsage(method, path);
     if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
     if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
         path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
@@ -79,6 +80,17 @@ class Routes : public testing::Test {
     }
     if (method == "GET") return {path, ""};
     return {path, R"({"topic":")" + topic.name() + "\"}"};
+  }
+  /// The shared server's windows are of a second, and nobody takes what it sends.
+  Request OfUsage(const std::string& method, const std::string& path) {
+    api_.Put(NewKey(), 1);
+    Eventually("a window is closed",
+               [&] { return api_.Get("/usage/windows").Json()["items"].Size() > 0; });
+    if (path == "/usage/windows/{window}/records") return {"/usage/windows/1/records", ""};
+    if (path == "/usage/send") return {path, R"({"fromWindow":1})"};
+    if (path == "/usage/factors" && method == "POST")
+      return {path, R"({"sessionKind":1,"factor":"1"})"};
+    return {path, method == "POST" ? "{}" : ""};
   }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');
