@@ -135,8 +135,9 @@ struct ReportRequest {
 };
 enum class ReportOutcome {
   kDone,
-  kStale,  ///< the message lives on, and not in these hands
-  kGone,   ///< there is no such message: finished earlier, perhaps by this very report
+  kStale,       ///< the message lives on, and not in these hands
+  kGone,        ///< there is no such message: finished earlier, perhaps by this very report
+  kPassedOver,  ///< some transaction has it locked; not known outside of reports.hpp
 };
 struct ReportReply {
   std::vector<ReportOutcome> outcomes{};  ///< in the order of the request

@@ -51,8 +51,7 @@ Messages::Messages(db::Store& store, wake::Registry& wake, std::string process,
       enqueue_keyed_("messages.enqueue_keyed", directory_, process_, wake, probe_),
       enqueue_once_("messages.enqueue_once", enqueue_, EnqueueAnswer),
       claim_(directory_, probe_),
-      ack_(probe_),
-      report_(process_, wake, probe_),
+      reports_(store, kReportLane, process_, wake, probe_),
       dead_change_(process_, wake),
       topic_change_(wake),
       promote_(process_, wake, probe_),
@@ -138,13 +137,7 @@ void Messages::Touch(const ClaimRequest& request) {
 }
 
 void Messages::Report(ReportRequest request, base::Caller caller, Callback<ReportResult> done) {
-  const std::size_t hash =
-      request.reports.empty() ? 0 : std::hash<base::Uuid>()(request.reports.front().id);
-  db::Lane& lane = store_.WriteLane(kReportLane);
-  if (request.verdict == Verdict::kDone)
-    SubmitTo(lane, ack_, std::move(caller), hash, std::move(request), std::move(done));
-  else
-    SubmitTo(lane, report_, std::move(caller), hash, std::move(request), std::move(done));
+  reports_.Submit(std::move(request), std::move(caller), std::move(done));
 }
 
 void Messages::Heartbeat(HeartbeatRequest request, Callback<HeartbeatReply> done) {

@@ -19,7 +19,7 @@
 #include "messages/heartbeat.hpp"
 #include "messages/look.hpp"
 #include "messages/probe.hpp"
-#include "messages/report.hpp"
+#include "messages/reports.hpp"
 #include "messages/upkeep.hpp"
 #include "messages/watch.hpp"
 #include "wake/registry.hpp"
@@ -103,8 +103,7 @@ class Messages {
   EnqueueHandler enqueue_keyed_;
   db::OnceHandler<EnqueueRequest, EnqueueResult> enqueue_once_;
   ClaimHandler claim_;
-  AckHandler ack_;
-  ReportHandler report_;
+  Reports reports_;
   HeartbeatHandler heartbeat_;
   StartedHandler started_;
   FindHandler find_;
