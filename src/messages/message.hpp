@@ -102,7 +102,8 @@ struct ClaimedMessage {
 struct ClaimReply {
   base::Uuid claim{};
   std::vector<ClaimedMessage>
-      messages{};  ///< by priority, then in the order in which they became ready
+      messages{};                     ///< by priority, then in the order in which they became ready
+  std::vector<std::string> paused{};  ///< of the topics that were asked for
   std::int64_t now_ms = 0;
 };
 
