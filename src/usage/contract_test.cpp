@@ -323,6 +323,49 @@ TEST_P(UsageContract, SessionsAreKeptUntilTheirUsageIsAcknowledged) {
   EXPECT_FALSE(process_->Total().is_complete);
 }
 
+/// Lets something happen in the middle of a look.
+class Interruption final : public db::StepHook {
+ public:
+  Interruption(std::string_view at, std::function<void()> what) : at_(at), what_(std::move(what)) {}
+  void Before(std::string_view step) override {
+    if (step == at_ && what_) std::exchange(what_, nullptr)();
+  }
+  void After(std::string_view) override {}
+
+ private:
+  const std::string_view at_;
+  std::function<void()> what_;
+};
+
+TEST_P(UsageContract, WhatIsRemovedWhileSomebodyLooksIsNotToldAsTheWhole) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "a look is one snapshot";
+  for (const std::string_view look : {"usage.list_active", "sessions.list_all"}) {
+    const Session session = Put(Kind::kBasic);
+    clock().Advance(1);
+    process_->End(session);
+    clock().Advance(kMinute);
+    const std::int64_t number = process_->SealAll().front().number;
+    process_->EmitAll();
+    DeliverAll();
+    clock().Advance(401 * kDay);
+    process_->Settle();
+
+    TestProcess other(store_, {});
+    Interruption removal(look, [&other] { EXPECT_EQ(other.Remove(), 1); });
+    for (db::Lane* lane : process_->store().AllLanes()) lane->connection().SetHook(&removal);
+    if (look == "usage.list_active") {
+      RecordsRequest request;
+      request.number = number;
+      EXPECT_TRUE(process_->Records(request).is_removed);
+    } else {
+      TotalsRequest request;
+      request.span = {number, number};
+      EXPECT_FALSE(process_->Total(request).is_complete);
+    }
+    for (db::Lane* lane : process_->store().AllLanes()) lane->connection().SetHook(nullptr);
+  }
+}
+
 TEST_P(UsageContract, OldWindowsAreForgottenButNeverTheLast) {
   Restart({.retention_ms = 400 * kDay, .send = true});
   Put(Kind::kBasic);

@@ -35,12 +35,12 @@ void RangesHandler::ReadItems(db::Transaction& tx, Items items) {
     RangesReply reply;
     if (window) {
       const std::int64_t chunk_size = item->request.chunk_size;
-      const std::int64_t most = chunk_size * kChunksPerStep;
+      const std::int64_t most = chunk_size * item->request.chunks;
       reply.window = window;
       reply.chunks = ChunksOf(tx.Run(sql::kListRanges, window->start_ms, window->end_ms,
                                      window->last_id, chunk_size, most),
                               *window, chunk_size);
-      reply.is_last = static_cast<std::int64_t>(reply.chunks.size()) < kChunksPerStep ||
+      reply.is_last = static_cast<std::int64_t>(reply.chunks.size()) < item->request.chunks ||
                       reply.chunks.back().records < chunk_size;
     }
     item->reply = std::move(reply);

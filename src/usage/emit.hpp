@@ -18,6 +18,7 @@ inline constexpr std::int64_t kChunksPerStep = 16;
 
 struct RangesRequest {
   std::int64_t chunk_size = 1'000;
+  std::int64_t chunks = kChunksPerStep;  ///< at most
 };
 struct RangesReply {
   std::optional<Window> window{};  ///< none: every window is in chunks

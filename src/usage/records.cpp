@@ -81,7 +81,6 @@ void RecordsHandler::ReadItems(db::Transaction& tx, Items items) {
     const RecordsRequest& request = item->request;
     const auto rows = tx.Queue(sql::kFindWindow, request.number);
     const auto factors = tx.Queue(sql::kLoadFactors);
-    const sessions::Bounds bounds = sessions::ReadBounds(tx);
     RecordsReply reply;
     if (const auto window = ReadWindow(tx.Take(rows))) {
       Material material{*window, TakeFactors(tx.Take(factors)),
@@ -90,7 +89,8 @@ void RecordsHandler::ReadItems(db::Transaction& tx, Items items) {
         material.sessions.pop_back();
         reply.has_more = true;
       }
-      reply.is_removed = window->start_ms < bounds.removed_ms;
+      // After the page: whatever was missing from it is told by now.
+      reply.is_removed = window->start_ms < sessions::ReadBounds(tx).removed_ms;
       reply.material = std::move(material);
     } else {
       tx.Take(factors);

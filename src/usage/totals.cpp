@@ -17,7 +17,6 @@ void Totaller::Run(sessions::Sessions& sessions, const TotalsRequest& request, S
   totaller->reply_.span = std::move(span);
   const SpanReply& known = totaller->reply_.span;
   if (!known.from || !known.to) return totaller->done_(std::move(totaller->reply_));
-  totaller->reply_.is_complete = known.from->start_ms >= known.removed_ms;
   totaller->NextPage();
 }
 

@@ -32,8 +32,8 @@ void Usage::SealNext(Callback<SealReply> done) {
 }
 
 void Usage::FindRanges(Callback<RangesReply> done) {
-  SubmitTo(store_.ReadLane(), ranges_, nullptr, kWindows, RangesRequest{options_.chunk_size},
-           std::move(done));
+  SubmitTo(store_.ReadLane(), ranges_, nullptr, kWindows,
+           RangesRequest{options_.chunk_size, options_.chunks_per_step}, std::move(done));
 }
 
 void Usage::Emit(EmitRequest request, Callback<EmitReply> done) {
@@ -78,7 +78,22 @@ void Usage::Total(const TotalsRequest& request, base::Executor* home, Callback<T
   SubmitTo(store_.ReadLane(), span_, home, 0, request.span,
            [this, request, home, done = std::move(done)](db::Result<SpanReply> result) mutable {
              if (!result.ok()) return done(result.fault());
-             Totaller::Run(sessions_, request, std::move(result.value()), home, std::move(done));
+             Totaller::Run(sessions_, request, std::move(result.value()), home,
+                           [this, home, done = std::move(done)](auto total) mutable {
+                             CheckComplete(std::move(total), home, std::move(done));
+                           });
+           });
+}
+
+void Usage::CheckComplete(db::Result<TotalsReply> total, base::Executor* home,
+                          Callback<TotalsReply> done) {
+  if (!total.ok() || !total.value().span.from) return done(std::move(total));
+  SubmitTo(store_.ReadLane(), span_, home, 0, SpanRequest{},
+           [total = std::move(total), done = std::move(done)](db::Result<SpanReply> now) mutable {
+             if (!now.ok()) return done(now.fault());
+             TotalsReply& reply = total.value();
+             reply.is_complete = reply.span.from->start_ms >= now.value().removed_ms;
+             done(std::move(total));
            });
 }
 

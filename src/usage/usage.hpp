@@ -25,6 +25,7 @@ struct Options {
   std::int64_t interval_ms = 60'000;                     ///< of windows; the whole ensemble's
   SeedFactors factors{1'000'000, 2'000'000, 3'000'000};  ///< where the store has none
   std::int64_t chunk_size = 1'000;                       ///< records of one request
+  std::int64_t chunks_per_step = kChunksPerStep;         ///< written in one transaction
   std::int64_t retention_ms = 34'560'000'000;            ///< of windows
   bool send = false;                                     ///< there is somebody to be told
 };
@@ -73,6 +74,10 @@ class Usage {
   Probe& probe() { return probe_; }
 
  private:
+  /// Once all pages were read: sessions that are missing from them were removed by now.
+  void CheckComplete(db::Result<TotalsReply> total, base::Executor* home,
+                     Callback<TotalsReply> done);
+
   db::Store& store_;
   sessions::Sessions& sessions_;
   const Options options_;

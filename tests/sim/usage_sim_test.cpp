@@ -1,0 +1,103 @@
+// Usage under the simulation: many seeds, and planted bugs that must be found.
+
+#include <cstdlib>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/log.hpp"
+#include "sim/usage_run.hpp"
+
+namespace tenure::sim {
+namespace {
+
+/// Runs seeds one after another on one store.
+class UsageSimulation {
+ public:
+  UsageSimulation() {
+    // A receiver that refuses and fails is what this is about.
+    base::SetLogLevel(base::LogLevel::kError);
+  }
+
+  std::string Execute(std::uint64_t seed, PlantedInUsage planted = PlantedInUsage::kNothing) {
+    return Execute(UsageRun::Options{.seed = seed, .planted = planted});
+  }
+  /// The same with every step of it.
+  std::string TraceOf(std::uint64_t seed) {
+    Execute(UsageRun::Options{.seed = seed, .trace = true});
+    return fmt::format("seed {}:\n{}", seed, trace_);
+  }
+  std::int64_t records() const { return records_; }
+  std::int64_t windows() const { return windows_; }
+
+ private:
+  std::string Execute(UsageRun::Options options) {
+    UsageRun run(ensemble_, clock_, options);
+    const std::string violations = run.Execute();
+    trace_ = run.trace();
+    records_ += run.book().applied();
+    windows_ += run.book().windows();
+    return violations;
+  }
+
+  base::ManualClock clock_{1'766'311'200'000};
+  UsageEnsemble ensemble_{clock_};
+  std::string trace_;
+  std::int64_t records_ = 0;
+  std::int64_t windows_ = 0;
+};
+
+std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 100'000 : 1'000; }
+
+TEST(SimulatedUsage, U1_U2_HoldInEveryHistory) {
+  UsageSimulation simulation;
+  if (const char* only = std::getenv("TENURE_TEST_SEED")) {
+    const auto seed = std::strtoull(only, nullptr, 10);
+    std::cout << simulation.TraceOf(seed);
+    EXPECT_EQ(simulation.Execute(seed), "");
+    return;
+  }
+  for (std::uint64_t seed = 1; seed <= Seeds(); ++seed)
+    if (const auto violations = simulation.Execute(seed); !violations.empty())
+      FAIL() << "seed " << seed << ":\n" << violations << simulation.TraceOf(seed);
+  // A simulation in which nothing happens finds nothing.
+  const auto seeds = static_cast<std::int64_t>(Seeds());
+  std::cout << simulation.windows() << " windows, " << simulation.records() << " records\n";
+  EXPECT_GT(simulation.windows(), seeds * 10);
+  EXPECT_GT(simulation.records(), seeds * 20);
+}
+
+/// Whether a seed says of the bug what it is.
+bool IsFound(PlantedInUsage planted, std::string_view by_name) {
+  UsageSimulation simulation;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    const auto violations = simulation.Execute(seed, planted);
+    if (violations.find(by_name) == std::string::npos) continue;
+    std::cout << "found by seed " << seed << ":\n" << violations;
+    return true;
+  }
+  return false;
+}
+
+TEST(PlantedInUsage, U1_AChunkThatIsForgottenIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kChunkIsForgotten, "U2: chunk"));
+}
+TEST(PlantedInUsage, U1_ASilenceThatCountsAsConsentIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kSilenceIsConsent, "the receiver has not taken it"));
+}
+TEST(PlantedInUsage, U1_AFactorThatReachesBackIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kFactorReachesBack, "U1: the factor of kind"));
+}
+TEST(PlantedInUsage, U1_ARemovalBeforeTheUsageIsTakenIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kRemovedBeforeTaken, "was removed"));
+}
+TEST(PlantedInUsage, U1_ANumberThatIsLeftOutIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kWindowIsSkipped, "U1: there is no window"));
+}
+TEST(PlantedInUsage, U1_AnEndThatIsMovedIntoAClosedWindowIsFound) {
+  EXPECT_TRUE(IsFound(PlantedInUsage::kEndIsMoved, "in a window that was closed"));
+}
+
+}  // namespace
+}  // namespace tenure::sim
