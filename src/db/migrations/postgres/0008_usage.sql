@@ -10,11 +10,9 @@ create table tenure.session_bounds (
 );
 insert into tenure.session_bounds (sealed_ms, settled_ms, removed_ms) values (0, 0, 0);
 
--- How the sessions of a window are found in the order of their ids, whatever the history: those that are open, and
--- those that have ended since the window began.
+-- How the sessions of a window are found in the order of their ids, whatever the history: those that are open. (Those
+-- that have ended since the window began: sessions_ended.)
 create index sessions_open on tenure.sessions (id) where end_reason is null;
-create index sessions_ended_ids on tenure.sessions (end_ms, id) where end_reason is not null;
-drop index tenure.sessions_ended;
 
 -- Windows that are closed.
 create table tenure.usage_windows (

@@ -6,11 +6,11 @@
 -- Locks: none
 select id, position
   from (select id, row_number() over (order by id) as position, lead(id) over (order by id) is null as is_last
-          from (select id from (select id from sessions
+          from (select id from (select id from sessions indexed by sessions_open
                   where end_reason is null and id > ?3 and start_ms < ?2 and end_ms > ?1
                     and end_ms > start_ms order by id limit ?5)
                  union all
-                select id from (select id from sessions
+                select id from (select id from sessions indexed by sessions_ended
                   where end_reason is not null and end_ms > ?1 and id > ?3 and start_ms < ?2
                     and end_ms > start_ms order by id limit ?5)
                  order by id limit ?5) as active) as numbered
