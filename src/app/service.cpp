@@ -49,6 +49,12 @@ http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tas
   return router;
 }
 
+std::unique_ptr<auth::Authentication> NewAuthentication(const config::AuthSettings& settings,
+                                                        telemetry::Registry& metrics) {
+  if (!settings.enabled()) return nullptr;
+  return std::make_unique<auth::Authentication>(settings, base::SystemClock(), metrics);
+}
+
 bool TracesOn(const config::Settings& settings) {
   return !settings.telemetry.traces_endpoint.empty();
 }
@@ -96,10 +102,11 @@ Service::Service(const config::Settings& settings, const std::string& instance)
                 {settings_.messages.poll_max_ms}),
       inbox_(store_, {.max_attempts = settings_.inbox.max_attempts}, metrics_),
       ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
+      auth_(NewAuthentication(settings_.auth, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_,
                         {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, ops_)),
-      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
-              &tracer_) {
+      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(),
+              auth_ ? auth_->hook() : nullptr, &tracer_) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
@@ -123,6 +130,7 @@ void Service::Start() {
     feed_->SetInterested(true);
   }
   if (exporter_) exporter_->Start();
+  if (auth_) auth_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
   if (settings_.workers) messages_.StartClockwork();
   background_.Start();
@@ -135,6 +143,7 @@ void Service::Stop() {
   leases_.StopWaiting();
   messages_.Stop();
   server_.Stop(settings_.http.stop_grace_ms);
+  if (auth_) auth_->Stop();
   background_.Stop();
   if (feed_) feed_->Stop();
   wake_.Stop();
