@@ -13,7 +13,7 @@ constexpr int kRetryAfterSeconds = 5;
 
 [[noreturn]] void AskForToken(std::string_view detail) {
   throw http::ProblemError({.status = 401,
-                            .type = "unauthorized",
+                            .type = "unauthenticated",
                             .title = "A token is needed",
                             .detail = std::string(detail),
                             .headers = {{"WWW-Authenticate", R"(Bearer realm="tenure")"}}});

@@ -18,7 +18,7 @@ namespace tenure::auth {
 /// scopes, or throws ProblemError. Whether that person may do what is asked is the dispatcher's
 /// question.
 ///
-///   no token, or more than one    401 `unauthorized`, WWW-Authenticate: Bearer
+///   no token, or more than one    401 `unauthenticated`, WWW-Authenticate: Bearer
 ///   a token that is not taken     401 `invalid-token`, with error="invalid_token"
 ///   the issuer's keys are not known (yet, or any more), so nobody can tell
 ///                                 503 `keys-unavailable`, Retry-After

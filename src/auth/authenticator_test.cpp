@@ -80,7 +80,7 @@ TEST_F(Bearer, WithoutATokenOneIsAskedFor) {
                                              {"Bearer " + Token(), "Bearer " + Token()}}) {
     const http::Problem problem = Refusal(headers);
     EXPECT_EQ(problem.status, 401);
-    EXPECT_EQ(problem.type, "unauthorized");
+    EXPECT_EQ(problem.type, "unauthenticated");
     ASSERT_EQ(problem.headers.size(), 1U);
     EXPECT_EQ(problem.headers[0].first, "WWW-Authenticate");
     EXPECT_EQ(problem.headers[0].second, R"(Bearer realm="tenure")");
