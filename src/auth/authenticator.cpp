@@ -19,13 +19,12 @@ constexpr int kRetryAfterSeconds = 5;
                             .headers = {{"WWW-Authenticate", R"(Bearer realm="tenure")"}}});
 }
 
-/// REQUIRES: `why` is a sentence of ours, without quotes: it becomes part of a header.
 [[noreturn]] void RefuseToken(std::string_view why) {
   throw http::ProblemError(
       {.status = 401,
        .type = "invalid-token",
        .title = "The token is not valid here",
-       .detail = std::string(why),
+       .detail = fmt::format("The token is not valid here. {}", why),
        .headers = {{"WWW-Authenticate", R"(Bearer realm="tenure", error="invalid_token")"}}});
 }
 
@@ -57,7 +56,7 @@ http::Principal Authenticator::Authenticate(const http::Request& request) {
   const std::string_view token = TokenOf(request);
   if (token.empty()) {
     probe_.Missing();
-    AskForToken("Send one header: Authorization: Bearer TOKEN.");
+    AskForToken("A token is needed: send one header Authorization: Bearer TOKEN.");
   }
   try {
     return Verified(token);

@@ -61,26 +61,20 @@ bool KeyKeeper::IsBlind() const {
   return blind_;
 }
 
+/// Only the first since the last fetch wakes the thread: strangers cannot keep it busy.
 void KeyKeeper::Miss() {
   const std::lock_guard lock(mutex_);
-  if (!client_ || wishes_.fetch) return;
-  wishes_.fetch = true;
+  if (!client_ || missed_) return;
+  missed_ = true;
+  woken_ = true;
   changed_.notify_all();
 }
 
 void KeyKeeper::Use(Local local) {
   const std::lock_guard lock(mutex_);
-  wishes_.local = std::move(local);
+  wanted_ = std::move(local);
+  woken_ = true;
   changed_.notify_all();
-}
-
-void KeyKeeper::Step() {
-  Wishes wishes;
-  {
-    const std::lock_guard lock(mutex_);
-    wishes = std::exchange(wishes_, {});
-  }
-  DoWhatIsDue(std::move(wishes));
 }
 
 /// The clock decides what is due; the wait only has to end in time.
@@ -88,34 +82,45 @@ void KeyKeeper::Loop() {
   pthread_setname_np(pthread_self(), "auth-keys");
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    Wishes wishes = std::exchange(wishes_, {});
+    woken_ = false;
     lock.unlock();
-    DoWhatIsDue(std::move(wishes));
+    Step();
     const std::int64_t pause_ms = std::max<std::int64_t>(NextDueBootMs() - clock_.BootMs(), 1);
     lock.lock();
     changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
-                      [&] { return stopping_ || wishes_.fetch || wishes_.local; });
+                      [&] { return stopping_ || woken_; });
   }
 }
 
-void KeyKeeper::DoWhatIsDue(Wishes wishes) {
-  const std::int64_t now_ms = clock_.BootMs();
-  if (wishes.local)
-    RefreshLocal(*std::move(wishes.local));
-  else if (now_ms - files_read_boot_ms_ >= kFilesMs)
+void KeyKeeper::Step() {
+  std::optional<Local> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted = std::exchange(wanted_, std::nullopt);
+  }
+  if (wanted)
+    RefreshLocal(*std::move(wanted));
+  else if (clock_.BootMs() - files_read_boot_ms_ >= kFilesMs)
     RefreshLocal(local_);
-  if (!client_) return;
-  fetch_wished_ = fetch_wished_ || wishes.fetch;
-  const std::int64_t since_asked_ms = asked_boot_ms_ ? now_ms - *asked_boot_ms_ : kRefreshMs;
+  if (client_ && FetchIsDue()) Fetch();
+}
+
+bool KeyKeeper::IsMissed() const {
+  const std::lock_guard lock(mutex_);
+  return missed_;
+}
+
+bool KeyKeeper::FetchIsDue() const {
+  if (!asked_boot_ms_) return true;
+  const std::int64_t since_ms = clock_.BootMs() - *asked_boot_ms_;
   const bool failing = answered_boot_ms_ != asked_boot_ms_;
-  if (since_asked_ms >= kRefreshMs || (since_asked_ms >= kPauseMs && (fetch_wished_ || failing)))
-    Fetch();
+  return since_ms >= kRefreshMs || (since_ms >= kPauseMs && (failing || IsMissed()));
 }
 
 std::int64_t KeyKeeper::NextDueBootMs() const {
   const std::int64_t files_ms = files_read_boot_ms_ + kFilesMs;
   if (!client_ || !asked_boot_ms_) return files_ms;
-  const bool soon = fetch_wished_ || answered_boot_ms_ != asked_boot_ms_;
+  const bool soon = answered_boot_ms_ != asked_boot_ms_ || IsMissed();
   return std::min(files_ms, *asked_boot_ms_ + (soon ? kPauseMs : kRefreshMs));
 }
 
@@ -171,7 +176,10 @@ KeyKeeper::Source KeyKeeper::Ask() {
 
 void KeyKeeper::Fetch() {
   asked_boot_ms_ = clock_.BootMs();
-  fetch_wished_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    missed_ = false;
+  }
   try {
     Source read = Ask();
     probe_.Fetched();

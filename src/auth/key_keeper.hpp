@@ -65,10 +65,6 @@ class KeyKeeper {
   void Step();
 
  private:
-  struct Wishes {
-    bool fetch = false;
-    std::optional<Local> local{};
-  };
   /// Keys, and the text that they were made of: whether they have changed is seen by it.
   struct Source {
     std::string text{};
@@ -76,8 +72,9 @@ class KeyKeeper {
   };
 
   void Loop();
-  void DoWhatIsDue(Wishes wishes);
   std::int64_t NextDueBootMs() const;
+  bool FetchIsDue() const;
+  bool IsMissed() const;
   void RefreshLocal(Local local);
   void Fetch();
   Source Ask();
@@ -98,7 +95,6 @@ class KeyKeeper {
   std::int64_t files_read_boot_ms_ = 0;
   std::optional<std::int64_t> asked_boot_ms_;
   std::optional<std::int64_t> answered_boot_ms_;
-  bool fetch_wished_ = false;
   std::string file_trouble_;   // what was logged last
   std::string fetch_trouble_;  // what was logged last
 
@@ -107,7 +103,9 @@ class KeyKeeper {
   // Guarded by mutex_.
   std::shared_ptr<const KeySet> published_;
   bool blind_ = false;
-  Wishes wishes_;
+  std::optional<Local> wanted_;  // what `Use` said, until it is read
+  bool missed_ = false;          // since the last time that the issuer was asked
+  bool woken_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -5,14 +5,13 @@
 namespace tenure::sink {
 namespace {
 
-TEST(MicroUnits, AreReadAndPrintedWithSixPlaces) {
+TEST(MicroUnits, AreReadWithSixPlaces) {
   for (const auto& [text, micros] : {std::pair<const char*, std::int64_t>{"0.000000", 0},
                                      {"0.000023", 23},
                                      {"1.000000", 1'000'000},
                                      {"12.345678", 12'345'678},
                                      {"999999999999.999999", 999'999'999'999'999'999}}) {
     EXPECT_EQ(ParseMicros(text), micros);
-    EXPECT_EQ(MicrosText(micros), text);
   }
 }
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/decimal.hpp"
 #include "base/json_writer.hpp"
 #include "http/json_fields.hpp"
 #include "http/reply.hpp"
-#include "sink/micro_units.hpp"
 #include "sink/record.hpp"
 
 namespace tenure::sink {
@@ -142,7 +142,10 @@ void Receiver::GetTotals(const ExchangePtr& exchange) {
   for (const Total& total : totals) {
     json.BeginObject();
     if (!sorting.field.empty()) json.Field(sorting.field, total.id);
-    json.Field("records", total.records).Key("usage").Raw(MicrosText(total.usage)).EndObject();
+    json.Field("records", total.records)
+        .Key("usage")
+        .Raw(base::MillionthsText(total.usage))
+        .EndObject();
   }
   json.EndArray();
   WriteCursor(json, cursor);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/decimal.hpp"
 #include "http/json_fields.hpp"
 #include "sink/micro_units.hpp"
 
@@ -98,7 +99,7 @@ void WriteRecord(base::JsonWriter& json, const Record& record) {
       .Field("capacityId", record.capacity)
       .Field("sessionKind", record.kind);
   json.Key("windowStartUtc").Time(record.start_ms).Key("windowEndUtc").Time(record.end_ms);
-  json.Key("usage").Raw(MicrosText(record.usage)).EndObject();
+  json.Key("usage").Raw(base::MillionthsText(record.usage)).EndObject();
 }
 
 }  // namespace tenure::sink

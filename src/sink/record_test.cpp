@@ -88,8 +88,7 @@ TEST(Record, TheBodyIsOneArrayAndNothingElse) {
                                            "[" + one + "],\"x\":1",
                                            "[" + one + "]}",
                                            "[" + one + "," + one + "]"};
-  for (const std::string& body : bodies)
-    EXPECT_FALSE(Refused(body).empty()) << body;
+  for (const std::string& body : bodies) EXPECT_FALSE(Refused(body).empty()) << body;
 }
 
 TEST(Record, AThousandAreTakenAndNotOneMore) {

@@ -126,9 +126,9 @@ void ListFactors(Usage& usage, const ExchangePtr& exchange) {
 void SetFactor(Usage& usage, const ExchangePtr& exchange) {
   JsonFields fields(exchange->request().body);
   const int kind = static_cast<int>(fields.Integer("sessionKind", 1, kKinds));
-  const std::string text = fields.Text("factor", kMaxFactorBytes);
+  const std::string text = fields.NonEmptyText("factor", kMaxFactorBytes);
   const auto factor = base::ParseMillionths(text);
-  if (!factor || *factor > kMaxFactor)
+  if (!text.empty() && (!factor || *factor > kMaxFactor))
     fields.Refuse("factor",
                   "must be a decimal with at most six places, up to 1000000000, as text: \"1.5\"");
   fields.Finish();

@@ -23,6 +23,7 @@ namespace {
 using auth::Algorithm;
 using auth::Signer;
 using support::HttpResponse;
+using support::Json;
 using testing::HasSubstr;
 
 const char* const kAllScopes[] = {"sessions:read", "sessions:write", "leases:read",
@@ -80,6 +81,7 @@ class GuardedServer {
     settings.auth.issuer = "https://issuer.example";
     settings.auth.audience = "tenure";
     settings.auth.keys = {key};
+    settings.usage.interval_ms = 1'000;
     return settings;
   }
 
@@ -381,6 +383,25 @@ TEST_F(Authorization, AnAdministratorMayEndWhatStandsInAnothersWay) {
   EXPECT_FALSE(holder.Session(id)["isActive"].Bool());
 }
 
+TEST_F(Authorization, UsageIsOfTheTokensTenantAlone) {
+  Key key = NewKey();
+  const Api owner =
+      server_->As({.tenant = key.tenant, .scopes = "sessions:read sessions:write usage:read"});
+  owner.Put(key, 1);
+  Eventually("a window of it is closed", [&] {
+    const HttpResponse totals = owner.Get("/usage/totals");
+    return totals.status == 200 && totals.Json()["sessions"].Int() == 1;
+  });
+  const Json window = owner.Get("/usage/windows?limit=1").Json()["items"][0];
+  const std::string records =
+      "/usage/windows/" + std::to_string(window["window"].Int()) + "/records";
+  EXPECT_EQ(owner.Get(records).Json()["items"].Size(), 1U);
+  const Api stranger = server_->As({.tenant = NewUuid(), .scopes = "usage:read"});
+  EXPECT_EQ(stranger.Get(records).Json()["items"].Size(), 0U);
+  for (const std::string& query : {std::string(), "?tenantObjectId=" + key.tenant})
+    EXPECT_EQ(stranger.Get("/usage/totals" + query).Json()["sessions"].Int(), 0) << query;
+}
+
 TEST_F(Authorization, ATokenAsksForNoLocalHost) {
   const Api api = server_->As({.tenant = NewUuid()});
   for (const support::HttpHeaders& headers :
@@ -394,12 +415,12 @@ TEST_F(Authorization, ATokenAsksForNoLocalHost) {
 }
 
 TEST_F(Authorization, OpenApiHasEachRoutesScopeAndItsRefusals) {
-  const support::Json paths = support::Json::Parse(OpenApi::OfTheSource().text())["paths"];
+  const Json paths = Json::Parse(OpenApi::OfTheSource().text())["paths"];
   for (const http::Route& route : server_->routes()) {
     std::string method(ToText(route.method));
     std::transform(method.begin(), method.end(), method.begin(), ::tolower);
     ASSERT_TRUE(paths.Has(route.pattern) && paths[route.pattern].Has(method)) << NameOf(route);
-    const support::Json operation = paths[route.pattern][method];
+    const Json operation = paths[route.pattern][method];
     EXPECT_EQ(operation["operationId"].Text(), route.operation);
     const std::string expected =
         route.scope == http::kPublic ? "[]" : R"([{"bearer":[")" + route.scope + R"("]}])";

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/cli/answer.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/token_flags.hpp"
@@ -79,7 +80,7 @@ class TokenInspect final : public Command {
     if (!claims) throw auth::TokenError("Its claims are not JSON.");
     const bool good = key_ && auth::Verify(jws, ReadKeys(*key_)) == auth::Verdict::kGood;
     if (json_)
-      console.out << fmt::format("{{\"header\":{},\"claims\":{}}}\n", jws.header, jws.payload);
+      PrintJson(fmt::format(R"({{"header":{},"claims":{}}})", jws.header, jws.payload), console);
     else
       Print(jws, *claims, !key_ ? "not checked" : good ? "good" : "of none of these keys", console);
     return !key_ || good ? kExitDone : kExitError;
