@@ -13,7 +13,7 @@ constexpr std::int64_t kCountIntervalMs = 60'000;
 constexpr std::int64_t kRetentionIntervalMs = 3'600'000;
 constexpr std::int64_t kMinWindowsIntervalMs = 1'000;
 constexpr std::int64_t kMaxWindowsIntervalMs = 10'000;
-constexpr std::int64_t kMessageCountIntervalMs = 10'000;
+constexpr std::int64_t kOftenMs = 10'000;
 /// Dedup keys last minutes, and there may be many.
 constexpr std::int64_t kMessageRetentionIntervalMs = 60'000;
 
@@ -165,14 +165,23 @@ void AddMessageTask(ServerTasks& tasks, messages::Messages& messages) {
 }
 
 void AddMessageGauges(Background& background, messages::Messages& messages) {
-  background.Add("gauges.messages", kMessageCountIntervalMs, [&](const auto&) {
+  background.Add("gauges.messages", kOftenMs, [&](const auto&) {
     messages.probe().Counted(
         Await<messages::CountsReply>([&](auto done) { messages.Count(std::move(done)); }));
   });
 }
 
+void AddTaskGauges(Background& background, tasks::Tasks& tasks) {
+  background.Add("gauges.tasks", kOftenMs, [&](const auto&) {
+    const auto listed = Await<tasks::ListReply>(
+        [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
+    for (const tasks::TaskView& task : listed.tasks)
+      tasks.probe().LockAge(task.name, task.locked_ms > 0 ? listed.now_ms - task.locked_ms : 0);
+  });
+}
+
 void AddUsageGauges(Background& background, usage::Usage& usage) {
-  background.Add("gauges.usage", kMessageCountIntervalMs, [&](const auto&) {
+  background.Add("gauges.usage", kOftenMs, [&](const auto&) {
     const auto unsent =
         Await<usage::UnsentReply>([&](auto done) { usage.CountUnsent(std::move(done)); });
     usage.probe().UnsentCounted(unsent.records, unsent.refused_records);
@@ -180,7 +189,7 @@ void AddUsageGauges(Background& background, usage::Usage& usage) {
 }
 
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms) {
+               inbox::Inbox& inbox, std::int64_t interval_ms) {
   background.Add("gauges", std::min(interval_ms, kCountIntervalMs), [&](const auto&) {
     sessions.probe().ActiveCounted(Await<sessions::CountReply>([&](auto done) {
                                      sessions.CountActive(std::move(done));
@@ -189,10 +198,6 @@ void AddGauges(Background& background, sessions::Sessions& sessions, leases::Lea
         Await<leases::CountReply>([&](auto done) { leases.CountActive(std::move(done)); }).active);
     inbox.probe().StuckCounted(
         Await<inbox::CountReply>([&](auto done) { inbox.CountStuck(std::move(done)); }).stuck);
-    const auto listed = Await<tasks::ListReply>(
-        [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
-    for (const tasks::TaskView& task : listed.tasks)
-      tasks.probe().LockAge(task.name, task.locked_ms > 0 ? listed.now_ms - task.locked_ms : 0);
   });
 }
 

@@ -36,8 +36,9 @@ void AddUsageTasks(ServerTasks& tasks, usage::Usage& usage);
 
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms);
-/// Of messages more often: an old one is an alert.
+               inbox::Inbox& inbox, std::int64_t interval_ms);
+/// These more often: they are alerts.
+void AddTaskGauges(Background& background, tasks::Tasks& tasks);
 void AddMessageGauges(Background& background, messages::Messages& messages);
 void AddUsageGauges(Background& background, usage::Usage& usage);
 

@@ -140,7 +140,8 @@ Service::Service(const config::Settings& settings, const std::string& instance)
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
-  AddGauges(background_, sessions_, leases_, tasks_, inbox_, settings_.sessions.expiry_interval_ms);
+  AddGauges(background_, sessions_, leases_, inbox_, settings_.sessions.expiry_interval_ms);
+  AddTaskGauges(background_, tasks_);
   AddMessageGauges(background_, messages_);
   AddUsageGauges(background_, usage_);
   if (!settings_.workers) return;

@@ -48,9 +48,10 @@ class Outgoing::Impl {
 
   void Send(OutgoingRequest request, Done done) {
     if (auto problem = OutgoingProblem(request)) return done(Refusal(std::move(*problem)));
-    Waiting waiting{.deadline_ms = clock_.BootMs() + std::max<std::int64_t>(request.timeout_ms, 1),
-                    .request = std::move(request),
-                    .done = std::move(done)};
+    const std::int64_t deadline_ms =
+        clock_.BootMs() + std::max<std::int64_t>(request.timeout_ms, 1);
+    Waiting waiting{
+        .deadline_ms = deadline_ms, .request = std::move(request), .done = std::move(done)};
     if (auto problem = Enqueue(waiting)) return waiting.done(Refusal(std::move(*problem)));
     // After the queue: a wait that this does not end has not looked at the queue yet.
     curl_multi_wakeup(multi_.get());

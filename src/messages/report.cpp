@@ -18,6 +18,7 @@ struct Fate {
   DeathReason reason = DeathReason::kFailed;
 
   ReportOutcome For(std::int64_t claim_fence) const {
+    if (lease_until_ms > 0 && fence == claim_fence) return ReportOutcome::kPassedOver;
     // Its own report may have been what buried it; a crash was counted against its will.
     const bool by_itself =
         lease_until_ms < 0 && fence == claim_fence && reason != DeathReason::kCrashes;
@@ -41,15 +42,37 @@ MessageRef RefOf(const ReportRequest& request, const Report& report) {
   return {report.id, request.tenant};
 }
 
+/// Of one that was not to be had: it is not there, it is in other hands, or it is in these and was
+/// passed over, because some transaction has it locked.
 ReportOutcome OutcomeFor(const Fates& fates, const ReportRequest& request, const Report& report) {
   const auto found = fates.find(RefOf(request, report));
   return found == fates.end() ? ReportOutcome::kGone : found->second.For(report.fence);
 }
 
+/// Adds to an answer; what was passed over is noted, to be asked again. Whoever waited for the lock
+/// has it: one who is passed over all the same named a fence that was given out meanwhile.
+void Add(ReportOutcome outcome, Locked locked, const ReportRequest& request, const Report& report,
+         ReportResult& result) {
+  result.reply.outcomes.push_back(outcome);
+  if (outcome != ReportOutcome::kPassedOver) return;
+  if (locked == Locked::kAwait)
+    throw base::Fault(base::FaultKind::kContended, "another transaction has the message locked");
+  ReportRequest& again = result.passed_over;
+  again.tenant = request.tenant;
+  again.verdict = request.verdict;
+  again.lease_ms = request.lease_ms;
+  again.reports.push_back(report);
+}
+
+/// For those who wait: all that they ask for is locked by this transaction, or not there.
+void Await(db::Transaction& tx, const std::set<MessageRef>& wanted) {
+  const MessageColumns columns(wanted);
+  tx.Queue(sql::kAwaitMessages, columns.ids, columns.tenants);
+}
+
 }  // namespace
 
 void AckHandler::WriteItems(db::Transaction& tx, Items items) {
-  const auto clock = tx.QueueClock();
   // Of one claim's message the first to acknowledge is the one; another one in this batch comes
   // later, and finds nothing.
   struct First {
@@ -61,6 +84,12 @@ void AckHandler::WriteItems(db::Transaction& tx, Items items) {
   for (const auto* item : items)
     for (const Report& report : item->request.reports)
       firsts.try_emplace({RefOf(item->request, report), report.fence}, First{&report});
+  if (locked_ == Locked::kAwait) {
+    std::set<MessageRef> wanted;
+    for (const auto& [key, first] : firsts) wanted.insert(key.first);
+    Await(tx, wanted);
+  }
+  const auto clock = tx.QueueClock();
   std::vector<base::Uuid> ids;
   std::vector<std::int64_t> fences;
   std::vector<std::string_view> tenants, outputs;
@@ -90,9 +119,10 @@ void AckHandler::WriteItems(db::Transaction& tx, Items items) {
       First& first = firsts.at({RefOf(item->request, report), report.fence});
       const bool is_first = first.report == &report;
       if (first.done && is_first) result.finished.push_back(std::move(first.finished));
-      result.reply.outcomes.push_back(first.done
-                                          ? (is_first ? ReportOutcome::kDone : ReportOutcome::kGone)
-                                          : OutcomeFor(fates, item->request, report));
+      const ReportOutcome outcome = !first.done ? OutcomeFor(fates, item->request, report)
+                                    : is_first  ? ReportOutcome::kDone
+                                                : ReportOutcome::kGone;
+      Add(outcome, locked_, item->request, report, result);
     }
   }
 }
@@ -170,24 +200,13 @@ class Judge {
   std::map<base::Uuid, std::int64_t> extended_;  // the last word of several extensions
 };
 
-/// One that could not be locked: it is not there, or it was passed over although it is this
-/// holder's, because the holder's own transaction is about to acknowledge it. Whoever else is in
-/// this batch must not wait for that: the batch is divided, and this one is told to ask again.
-ReportOutcome OutcomeOfMissing(const Fates& fates, const ReportRequest& request,
-                               const Report& report) {
-  const auto fate = fates.find(RefOf(request, report));
-  if (fate != fates.end() && fate->second.fence == report.fence && fate->second.lease_until_ms > 0)
-    throw base::Fault(base::FaultKind::kContended,
-                      "a transaction is about to acknowledge the message");
-  return OutcomeFor(fates, request, report);
-}
-
 }  // namespace
 
 void ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   std::set<MessageRef> wanted;
   for (const auto* item : items)
     for (const Report& report : item->request.reports) wanted.insert(RefOf(item->request, report));
+  if (locked_ == Locked::kAwait) Await(tx, wanted);
   auto held = LockMessages(tx, MessageColumns(wanted));
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   std::set<MessageRef> missing;
@@ -204,8 +223,8 @@ void ReportHandler::WriteItems(db::Transaction& tx, Items items) {
       const auto found = held.find(RefOf(item->request, report));
       const ReportOutcome outcome = found != held.end()
                                         ? judge.Decide(item->request, report, found->second)
-                                        : OutcomeOfMissing(fates, item->request, report);
-      result.reply.outcomes.push_back(outcome);
+                                        : OutcomeFor(fates, item->request, report);
+      Add(outcome, locked_, item->request, report, result);
       if (outcome != ReportOutcome::kDone || item->request.verdict == Verdict::kExtend) continue;
       const Held& left = found->second;
       result.finished.push_back(

@@ -127,11 +127,15 @@ TEST_F(Issued, KeysChangeWhileTheServerRuns) {
 
 TEST_F(Issued, WithKeysTheServerListensElsewhere) {
   const std::string token = Issue("key");
-  support::ServerOptions options = Options("auth.keys", File("key.pub"));
-  options.flags.insert(options.flags.end(), {"--listen", "0.0.0.0:0"});
-  const ServerProcess server(options);
-  EXPECT_EQ(StatusOf(server, token), 200);
-  EXPECT_EQ(StatusOf(server, ""), 401);
+  std::vector<std::string> command{
+      support::TenureBinary(), "serve", "--listen", "0.0.0.0:0", "--data", File("data")};
+  const support::ServerOptions options = Options("auth.keys", File("key.pub"));
+  command.insert(command.end(), options.flags.begin(), options.flags.end());
+  support::Process server({.argv = command});
+  const std::string line = server.WaitForLine("http://0\\.0\\.0\\.0:[0-9]+");
+  const int port = std::stoi(line.substr(line.rfind(':') + 1));
+  EXPECT_EQ(Api(port, token).Get("/api/v1/leases").status, 200);
+  EXPECT_EQ(Api(port).Get("/api/v1/leases").status, 401);
 }
 
 TEST_F(Issued, TheCommandLineShowsItsToken) {

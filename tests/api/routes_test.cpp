@@ -1,5 +1,6 @@
 // The server answers exactly what openapi.json describes, and refuses the rest properly.
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <sstream>
 
@@ -22,6 +23,21 @@ class Routes : public testing::Test {
     return {std::istream_iterator<std::string>(words), {}};
   }
 
+  support::Json OperationOf(std::string method, const std::string& path) const {
+    std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
+    return support::Json::Parse(document_.text())["paths"][path][method];
+  }
+  std::string Described(const std::string& method, const std::string& path) const {
+    const auto operation = OperationOf(method, path);
+    return operation.Has("description") ? operation["description"].Text() : "";
+  }
+  bool NamesKey(const std::string& method, const std::string& path) const {
+    const auto operation = OperationOf(method, path);
+    return operation.Has("parameters") &&
+           (operation["parameters"].Dump().find("IdempotencyKey") != std::string::npos ||
+            operation["parameters"].Dump().find("Idempotency-Key") != std::string::npos);
+  }
+
   const OpenApi& document_ = OpenApi::OfTheSource();
   Api api_{SharedServer(Engine::kSqlite)};
   SampleRequests samples_{api_};
@@ -32,10 +48,40 @@ TEST_F(Routes, EveryDocumentedOperationAnswers) {
   for (const auto& [method, path] : document_.Operations()) {
     const auto [target, body] = samples_.RequestOf(method, path);
     const int status = api_.Call(method, target, body).status;
-    // No window of usage is closed yet, and nobody is there to send to: usage_test.cpp has more.
-    if (path.starts_with("/usage/") && (status == 404 || status == 409)) continue;
     EXPECT_TRUE(status >= 200 && status < 300) << method << " " << path << " -> " << status;
   }
+}
+
+/// What acts is carried out once per key, or says why it needs none.
+TEST_F(Routes, EveryActionTakesAnIdempotencyKeyOrSaysWhyItNeedsNone) {
+  int takers = 0;
+  for (const auto& [method, path] : document_.Operations()) {
+    if (method == "GET" || method == "DELETE") continue;
+    const std::string what = method + " " + path;
+    const auto [target, body] = samples_.RequestOf(method, path);
+    const auto ask = [&, &to = target](const std::string& said, const std::string& key) {
+      return api_.Call(method, to, said, {{"Idempotency-Key", key}});
+    };
+    const bool takes = ask(body, "no key").status == 400;
+    EXPECT_EQ(takes, NamesKey(method, path)) << what;
+    if (!takes) {
+      EXPECT_NE(Described(method, path).find("so it takes no Idempotency-Key"), std::string::npos)
+          << what;
+      continue;
+    }
+    ++takers;
+    const std::string key = NewUuid();
+    const HttpResponse first = ask(body, key);
+    EXPECT_LT(first.status, 300) << what;
+    const HttpResponse again = ask(body, key);
+    EXPECT_EQ(again.status, first.status) << what;
+    // A topic is told as it is by now.
+    if (method != "PATCH") {
+      EXPECT_EQ(again.body, first.body) << what;
+    }
+    EXPECT_EQ(ask(body + " ", key).status, 422) << what;
+  }
+  EXPECT_GE(takers, 8);
 }
 
 TEST_F(Routes, EveryOtherMethodIs405AndAllowSaysWhichThereAre) {

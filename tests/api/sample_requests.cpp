@@ -77,15 +77,17 @@ SampleRequests::Request SampleRequests::OfMessages(const std::string& method,
   return {path, R"({"topic":")" + topic.name() + "\"}"};
 }
 
-/// Nothing of usage is made here: its windows close by themselves.
+/// REQUIRES: the server's windows are of a second or so.
 SampleRequests::Request SampleRequests::OfUsage(const std::string& method,
-                                                const std::string& path) {
-  std::string target = path;
-  if (const auto placeholder = path.find("{window}"); placeholder != std::string::npos)
-    target.replace(placeholder, 8, "1");
-  if (method == "GET") return {target, ""};
-  if (path == "/usage/factors") return {target, R"({"sessionKind":1,"factor":"1"})"};
-  return {target, path == "/usage/send" ? R"({"fromWindow":1})" : "{}"};
+                                                const std::string& path) const {
+  api_.Put(KeyOfTenant(), 1);
+  Eventually("a window is closed",
+             [&] { return api_.Get("/usage/windows").Json()["items"].Size() > 0; });
+  if (path == "/usage/windows/{window}/records") return {"/usage/windows/1/records", ""};
+  if (path == "/usage/send") return {path, R"({"fromWindow":1})"};
+  if (path == "/usage/factors" && method == "POST")
+    return {path, R"({"sessionKind":1,"factor":"1"})"};
+  return {path, method == "POST" ? "{}" : ""};
 }
 
 }  // namespace tenure::api

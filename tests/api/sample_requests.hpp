@@ -28,7 +28,7 @@ class SampleRequests {
   Request OfTask(const std::string& action) const;
   Request OfInbox(const std::string& action) const;
   Request OfMessages(const std::string& method, const std::string& path) const;
-  static Request OfUsage(const std::string& method, const std::string& path);
+  Request OfUsage(const std::string& method, const std::string& path) const;
 
   Api api_;
   std::string tenant_;

@@ -46,4 +46,9 @@ void SinkProcess::Kill() {
   process_.Wait();
 }
 
+int SinkProcess::Terminate() {
+  process_.Kill(SIGTERM);
+  return process_.Wait();
+}
+
 }  // namespace tenure::support

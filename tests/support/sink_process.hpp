@@ -38,6 +38,10 @@ class SinkProcess {
 
   /// SIGKILL; returns when it is gone.
   void Kill();
+  /// SIGTERM; the exit code.
+  int Terminate();
+  /// Everything it printed.
+  std::string Output() const { return process_.Output(); }
 
  private:
   const SinkOptions options_;

@@ -15,6 +15,7 @@
 #include "config/kinds.hpp"
 #include "config/printable.hpp"
 #include "config/read_file.hpp"
+#include "http/protection.hpp"
 #include "sink/sink.hpp"
 
 namespace tenure::app {
@@ -115,6 +116,11 @@ class UsageSink final : public Command {
   sink::SinkOptions Options() const {
     const auto address = config::ParseAddress(Listen());
     if (!address) throw UsageError("--listen takes HOST:PORT, like 127.0.0.1:9090");
+    const bool is_local = address->host == "::1" || http::IsLocalHost(address->host);
+    if (!token_file_ && !is_local)
+      throw UsageError(fmt::format(
+          "--listen {}: without --token-file only this machine is served, as on 127.0.0.1:9090",
+          Listen()));
     return {.host = address->host,
             .port = address->port,
             .directory = Directory(),
