@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "db/operation.hpp"
+#include "messages/directory.hpp"
 #include "messages/message.hpp"
 #include "messages/news.hpp"
 #include "messages/probe.hpp"
@@ -27,15 +28,24 @@ struct ReportResult {
   std::vector<Finished> finished{};  ///< of those that have left the reporter's hands
   std::int64_t now_ms = 0;
   News news{};
+  std::vector<Directory::Known> used{};  ///< topics that were not known to be in use
 };
 
-/// Acknowledges all that wait to be, with one statement.
+/// Acknowledges all that wait to be.
 ///
 /// M2: the delete names the fence of the claim that is under way. Ack, retry and reap of one
 /// message meet at its row lock; whoever comes second finds another state, and says so.
+///
+/// On PostgreSQL one statement for all is enough when they are of one tenant and of topics that
+/// this process knows (finish_known.sql); what that did not find is asked for once more, message by
+/// message (finish_messages.sql). Each of the two compares tenant, id and fence under the row's
+/// lock, so it does not matter which of them finds a message, nor what happens in between. Each
+/// locks in ascending order, both together do not: if the same messages are acknowledged in two
+/// processes at once of which each knows what the other does not, PostgreSQL may end one of the
+/// transactions, and the lane runs it again.
 class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
  public:
-  explicit AckHandler(Probe& probe) : probe_(probe) {}
+  AckHandler(Directory& directory, Probe& probe) : directory_(directory), probe_(probe) {}
   std::string_view name() const override { return "messages.ack"; }
 
  protected:
@@ -43,6 +53,7 @@ class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
   void DoneItems(Items items) override;
 
  private:
+  Directory& directory_;
   Probe& probe_;
 };
 
