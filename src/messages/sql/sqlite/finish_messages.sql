@@ -1,5 +1,4 @@
--- Finishes a message for whoever holds it. Looked at first and deleted then: nobody comes in between, and RETURNING would
--- make a table of its own for each message.
+-- Finishes a message for whoever holds it. Looked at first and deleted then: nobody comes in between.
 -- ?1 id, ?2 fence, ?3 tenant
 -- Result: id, fence, topic_id, claimed_ms, enqueued_ms, attempts, crashes, correlation_id, trace, topic, lines,
 -- retention_ms; no row where the fence is not of the claim under way
