@@ -3,8 +3,9 @@ measure(bench), which returns figures."""
 
 from . import (growth_history, growth_live, idle, leases_handover, leases_held, leases_loss, leases_pg,
                leases_sqlite, messages_growth, messages_http, messages_latency, messages_library,
-               messages_snapshot, overload, pg_create, pg_existing, sqlite_create, sqlite_existing)
+               messages_snapshot, overload, pg_create, pg_existing, sqlite_create, sqlite_existing,
+               usage_window)
 
-ROWS = [sqlite_existing, sqlite_create, pg_create, pg_existing, leases_pg, leases_sqlite,
+ROWS = [sqlite_existing, sqlite_create, pg_create, pg_existing, usage_window, leases_pg, leases_sqlite,
         leases_handover, leases_held, leases_loss, messages_library, messages_http, messages_latency,
         messages_growth, messages_snapshot, idle, growth_history, growth_live, overload]

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::int64_t kCountIntervalMs = 60'000;
 constexpr std::int64_t kRetentionIntervalMs = 3'600'000;
-constexpr std::int64_t kMessageCountIntervalMs = 10'000;
+constexpr std::int64_t kMinWindowsIntervalMs = 1'000;
+constexpr std::int64_t kMaxWindowsIntervalMs = 10'000;
+constexpr std::int64_t kOftenMs = 10'000;
 /// Dedup keys last minutes, and there may be many.
 constexpr std::int64_t kMessageRetentionIntervalMs = 60'000;
 
@@ -96,7 +98,38 @@ void Tidy(messages::Messages& messages, const leases::TaskContext& context) {
                   {{"rows", rows}});
 }
 
+/// The missing windows follow one by one, at most so many in a run; the next run goes on.
+constexpr int kWindowsPerRun = 100;
+
+void CloseWindows(usage::Usage& usage, const leases::TaskContext& context) {
+  for (int i = 0; i < kWindowsPerRun && !context.stop.stop_requested(); ++i) {
+    const auto reply = Await<usage::SealReply>([&](auto done) { usage.SealNext(std::move(done)); });
+    if (!reply.sealed) break;
+  }
+  while (!context.stop.stop_requested()) {
+    auto ranges = Await<usage::RangesReply>([&](auto done) { usage.FindRanges(std::move(done)); });
+    if (!ranges.window) return;
+    Await<usage::EmitReply>([&](auto done) { usage.Emit(std::move(ranges), std::move(done)); });
+  }
+}
+
+void Settle(usage::Usage& usage, const leases::TaskContext& context) {
+  RunToTheEnd<usage::SettleReply>(context, [&](auto done) { usage.Settle(std::move(done)); });
+}
+
 }  // namespace
+
+void AddUsageTasks(ServerTasks& tasks, usage::Usage& usage) {
+  // Oftener than windows end: a window is closed soon after its end, wherever that lies. A run
+  // without a window that is due is a look. None of it needs the task's fence: whatever two
+  // processes do at once, one of them finds it done.
+  tasks.Add(
+      "usage.windows",
+      std::clamp(usage.options().interval_ms / 6, kMinWindowsIntervalMs, kMaxWindowsIntervalMs),
+      [&](const auto& context) { CloseWindows(usage, context); });
+  tasks.Add("usage.settle", kRetentionIntervalMs,
+            [&](const auto& context) { Settle(usage, context); });
+}
 
 void AddSessionTasks(ServerTasks& tasks, sessions::Sessions& sessions,
                      const config::SessionSettings& settings) {
@@ -132,14 +165,31 @@ void AddMessageTask(ServerTasks& tasks, messages::Messages& messages) {
 }
 
 void AddMessageGauges(Background& background, messages::Messages& messages) {
-  background.Add("gauges.messages", kMessageCountIntervalMs, [&](const auto&) {
+  background.Add("gauges.messages", kOftenMs, [&](const auto&) {
     messages.probe().Counted(
         Await<messages::CountsReply>([&](auto done) { messages.Count(std::move(done)); }));
   });
 }
 
+void AddTaskGauges(Background& background, tasks::Tasks& tasks) {
+  background.Add("gauges.tasks", kOftenMs, [&](const auto&) {
+    const auto listed = Await<tasks::ListReply>(
+        [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
+    for (const tasks::TaskView& task : listed.tasks)
+      tasks.probe().LockAge(task.name, task.locked_ms > 0 ? listed.now_ms - task.locked_ms : 0);
+  });
+}
+
+void AddUsageGauges(Background& background, usage::Usage& usage) {
+  background.Add("gauges.usage", kOftenMs, [&](const auto&) {
+    const auto unsent =
+        Await<usage::UnsentReply>([&](auto done) { usage.CountUnsent(std::move(done)); });
+    usage.probe().UnsentCounted(unsent.records, unsent.refused_records);
+  });
+}
+
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms) {
+               inbox::Inbox& inbox, std::int64_t interval_ms) {
   background.Add("gauges", std::min(interval_ms, kCountIntervalMs), [&](const auto&) {
     sessions.probe().ActiveCounted(Await<sessions::CountReply>([&](auto done) {
                                      sessions.CountActive(std::move(done));
@@ -148,10 +198,6 @@ void AddGauges(Background& background, sessions::Sessions& sessions, leases::Lea
         Await<leases::CountReply>([&](auto done) { leases.CountActive(std::move(done)); }).active);
     inbox.probe().StuckCounted(
         Await<inbox::CountReply>([&](auto done) { inbox.CountStuck(std::move(done)); }).stuck);
-    const auto listed = Await<tasks::ListReply>(
-        [&](auto done) { tasks.List(tasks::kOwnTenant, nullptr, std::move(done)); });
-    for (const tasks::TaskView& task : listed.tasks)
-      tasks.probe().LockAge(task.name, task.locked_ms > 0 ? listed.now_ms - task.locked_ms : 0);
   });
 }
 

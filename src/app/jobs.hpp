@@ -10,6 +10,7 @@
 #include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
 #include "tasks/tasks.hpp"
+#include "usage/usage.hpp"
 
 namespace tenure::app {
 
@@ -30,10 +31,15 @@ void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSe
 /// Forgets finished messages, dedup keys and redriven dead letters.
 void AddMessageTask(ServerTasks& tasks, messages::Messages& messages);
 
+/// Closes usage windows and puts them into chunks; notes what is settled.
+void AddUsageTasks(ServerTasks& tasks, usage::Usage& usage);
+
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,
-               tasks::Tasks& tasks, inbox::Inbox& inbox, std::int64_t interval_ms);
-/// Of messages more often: an old one is an alert.
+               inbox::Inbox& inbox, std::int64_t interval_ms);
+/// These more often: they are alerts.
+void AddTaskGauges(Background& background, tasks::Tasks& tasks);
 void AddMessageGauges(Background& background, messages::Messages& messages);
+void AddUsageGauges(Background& background, usage::Usage& usage);
 
 }  // namespace tenure::app

@@ -14,6 +14,7 @@
 #include "messages/routes.hpp"
 #include "sessions/routes.hpp"
 #include "tasks/routes.hpp"
+#include "usage/routes.hpp"
 
 namespace tenure::app {
 namespace {
@@ -38,15 +39,40 @@ OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Ta
 
 http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
                        const messages::RouteParts& messages, inbox::Inbox& inbox,
-                       const OpsParts& ops) {
+                       usage::Usage& usage, const OpsParts& ops) {
   http::Router router;
   sessions::AddRoutes(router, sessions);
   leases::AddRoutes(router, leases);
   tasks::AddRoutes(router, tasks);
   messages::AddRoutes(router, messages);
   inbox::AddRoutes(router, inbox);
+  usage::AddRoutes(router, usage, messages.messages);
   AddOpsRoutes(router, ops);
   return router;
+}
+
+usage::Options UsageOptionsOf(const config::UsageSettings& settings) {
+  return {.interval_ms = settings.interval_ms,
+          .factors = {settings.factor_1, settings.factor_2, settings.factor_3},
+          .chunk_size = settings.chunk,
+          .retention_ms = settings.retention_ms,
+          .send = !settings.endpoint.empty()};
+}
+
+/// How chunks reach the receiver.
+usage::Sender::PostFunction PostTo(const config::UsageSettings& settings,
+                                   http::Outgoing& outgoing) {
+  return [&settings, &outgoing](usage::Post post, base::UniqueFunction<usage::PostReply> done) {
+    http::OutgoingRequest request;
+    request.url = settings.endpoint;
+    request.headers.emplace_back("Idempotency-Key", std::move(post.idempotency_key));
+    if (!settings.auth.empty())
+      request.headers.emplace_back(settings.auth_header, settings.auth.Reveal());
+    request.body = std::move(post.body);
+    outgoing.Send(std::move(request), [done = std::move(done)](http::OutgoingReply reply) mutable {
+      done({reply.status, std::move(reply.body), reply.retry_after_ms, std::move(reply.error)});
+    });
+  };
 }
 
 bool TracesOn(const config::Settings& settings) {
@@ -95,23 +121,32 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       messages_(store_, wake_, instance, base::SystemClock(), metrics_,
                 {settings_.messages.poll_max_ms}),
       inbox_(store_, {.max_attempts = settings_.inbox.max_attempts}, metrics_),
+      usage_(store_, sessions_, messages_, wake_, UsageOptionsOf(settings_.usage), metrics_),
+      outgoing_({}),
       ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_,
-                        {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, ops_)),
+                        {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
+                        ops_)),
       server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
               &tracer_) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
-  AddGauges(background_, sessions_, leases_, tasks_, inbox_, settings_.sessions.expiry_interval_ms);
+  AddGauges(background_, sessions_, leases_, inbox_, settings_.sessions.expiry_interval_ms);
+  AddTaskGauges(background_, tasks_);
   AddMessageGauges(background_, messages_);
+  AddUsageGauges(background_, usage_);
   if (!settings_.workers) return;
   AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
   AddAnswerTask(server_tasks_, store_, forget_);
   AddLeaseTask(server_tasks_, leases_, settings_.leases);
   AddMessageTask(server_tasks_, messages_);
   AddInboxTask(server_tasks_, inbox_, settings_.inbox);
+  AddUsageTasks(server_tasks_, usage_);
+  if (usage_.options().send)
+    sender_ = std::make_unique<usage::Sender>(usage_, messages_, wake_, ops_.installation,
+                                              PostTo(settings_.usage, outgoing_));
 }
 
 void Service::Start() {
@@ -127,11 +162,19 @@ void Service::Start() {
   if (settings_.workers) messages_.StartClockwork();
   background_.Start();
   server_tasks_.Start();
+  if (sender_) {
+    outgoing_.Start();
+    sender_->Start();
+  }
 }
 
 void Service::Stop() {
   // Those who wait for a lease or for messages are answered first: nothing else would end their
   // requests soon.
+  if (sender_) {
+    sender_->Stop();
+    outgoing_.Stop();
+  }
   leases_.StopWaiting();
   messages_.Stop();
   server_.Stop(settings_.http.stop_grace_ms);

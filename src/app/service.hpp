@@ -10,6 +10,7 @@
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
+#include "http/outgoing.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
 #include "inbox/inbox.hpp"
@@ -20,6 +21,8 @@
 #include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
+#include "usage/sender.hpp"
+#include "usage/usage.hpp"
 #include "wake/registry.hpp"
 
 namespace tenure::app {
@@ -59,7 +62,10 @@ class Service {
   sessions::Sessions sessions_;
   messages::Messages messages_;
   inbox::Inbox inbox_;
-  std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
+  usage::Usage usage_;
+  http::Outgoing outgoing_;
+  std::unique_ptr<usage::Sender> sender_;  // null: nobody is told, or others do it
+  std::unique_ptr<db::Feed> feed_;         // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;
   const http::Router router_;

@@ -17,14 +17,16 @@
 #include "messages_sql/queries.hpp"
 #include "sessions_sql/queries.hpp"
 #include "tasks_sql/queries.hpp"
+#include "usage_sql/queries.hpp"
 
 namespace tenure::app {
 
 std::span<const db::Query* const> AllQueries() {
   static const std::vector<const db::Query*> all = [] {
     std::vector<const db::Query*> queries;
-    for (const auto module : {db::sql::All(), leases::sql::All(), tasks::sql::All(),
-                              sessions::sql::All(), messages::sql::All(), inbox::sql::All()})
+    for (const auto module :
+         {db::sql::All(), leases::sql::All(), tasks::sql::All(), sessions::sql::All(),
+          messages::sql::All(), inbox::sql::All(), usage::sql::All()})
       queries.insert(queries.end(), module.begin(), module.end());
     return queries;
   }();

@@ -1,8 +1,5 @@
 #include "config/kinds.hpp"
 
-#include <arpa/inet.h>
-
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -10,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/decimal.hpp"
+#include "base/operator_url.hpp"
 #include "base/time_text.hpp"
 #include "base/utf8.hpp"
 #include "config/printable.hpp"
@@ -59,31 +58,6 @@ bool IsIpv6(std::string_view host) {
          host.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
-bool IsLoopback(const std::string& host) {
-  in_addr v4{};
-  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
-  return host == "localhost" || host == "::1";
-}
-
-/// HOST or HOST:PORT, as in an address of HTTP.
-std::optional<Address> ParseAuthority(std::string_view text) {
-  const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
-  const auto address = ParseAddress(has_port ? std::string(text) : std::string(text) + ":443");
-  if (!address || address->port == 0) return std::nullopt;
-  return address;
-}
-
-bool IsHttpUrl(std::string_view url) {
-  const bool secure = url.starts_with("https://");
-  if (!secure && !url.starts_with("http://")) return false;
-  // What a URL is made of; nothing that a browser or libcurl would mend.
-  const auto is_plain = [](char c) { return c > ' ' && c < '\x7f' && c != '#' && c != '\\'; };
-  if (url.size() > kMaxTextBytes || !std::ranges::all_of(url, is_plain)) return false;
-  url.remove_prefix(url.find("//") + 2);
-  const auto address = ParseAuthority(url.substr(0, url.find_first_of("/?")));
-  return address && (secure || IsLoopback(address->host));
-}
-
 // Take puts the text into its member, or says false and changes nothing.
 
 bool Take(const Text& kind, std::string_view text, Settings& settings) {
@@ -129,6 +103,13 @@ bool Take(const ByteSize& kind, std::string_view text, Settings& settings) {
   return true;
 }
 
+bool Take(const Decimal& kind, std::string_view text, Settings& settings) {
+  const std::optional<std::int64_t> millionths = base::ParseMillionths(text);
+  if (!millionths || *millionths > kind.most) return false;
+  kind.member.In(settings) = *millionths;
+  return true;
+}
+
 bool Take(const HostPort& kind, std::string_view text, Settings& settings) {
   const std::optional<Address> address = ParseAddress(text);
   if (!address) return false;
@@ -144,7 +125,7 @@ bool Take(const PostgresUrl& kind, std::string_view text, Settings& settings) {
 }
 
 bool Take(const HttpUrl& kind, std::string_view text, Settings& settings) {
-  if (!text.empty() && !IsHttpUrl(text)) return false;
+  if (!text.empty() && base::OperatorUrlProblem(text)) return false;
   kind.member.In(settings) = text;
   return true;
 }
@@ -175,6 +156,7 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
           [&](const Integer& k) { return fmt::to_string(k.member.In(settings)); },
           [&](const Duration& k) { return base::DurationText(k.member.In(settings)); },
           [&](const ByteSize& k) { return ByteSizeText(k.member.In(settings)); },
+          [&](const Decimal& k) { return base::MillionthsText(k.member.In(settings)); },
           [&](const HostPort& k) { return AddressText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
           [&](const HttpUrl& k) { return k.member.In(settings); },
@@ -209,6 +191,10 @@ std::string Accepts(const Kind& kind) {
           [](const ByteSize& k) {
             return fmt::format("a size from {} to {} (in B, KiB, MiB or GiB)",
                                ByteSizeText(k.least), ByteSizeText(k.most));
+          },
+          [](const Decimal& k) {
+            return fmt::format("a decimal from 0 to {} with at most six places",
+                               k.most / 1'000'000);
           },
           [](const HostPort&) -> std::string { return "an address HOST:PORT"; },
           [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },

@@ -84,6 +84,12 @@ struct ByteSize {
   std::size_t most;
 };
 
+/// A decimal with up to six places, kept in millionths (base/decimal.hpp).
+struct Decimal {
+  Member<std::int64_t> member;
+  std::int64_t most;  ///< in millionths
+};
+
 /// HOST:PORT; IPv6 addresses in brackets.
 struct HostPort {
   Member<Address> member;
@@ -94,8 +100,7 @@ struct PostgresUrl {
   Member<std::string> member;
 };
 
-/// Empty, or the whole address that something is sent to: https://…, or http://… of a loopback
-/// address, since nothing leaves this machine in clear text. Without user or password.
+/// Empty, or the whole address that something is sent to, as base::OperatorUrlProblem wants it.
 struct HttpUrl {
   Member<std::string> member;
 };
@@ -106,8 +111,8 @@ struct SecretText {
   Member<Secret> member;
 };
 
-using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, HostPort, PostgresUrl,
-                          HttpUrl, SecretText>;
+using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, Decimal, HostPort,
+                          PostgresUrl, HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.

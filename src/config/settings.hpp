@@ -74,6 +74,21 @@ struct SessionSettings {
   friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
 
+struct UsageSettings {
+  std::int64_t interval_ms = 60'000;
+  /// In millionths, by kind; where the store has none yet.
+  std::int64_t factor_1 = 1'000'000;
+  std::int64_t factor_2 = 2'000'000;
+  std::int64_t factor_3 = 3'000'000;
+  std::string endpoint;  ///< empty: nobody is told
+  std::string auth_header = "Authorization";
+  Secret auth;
+  int chunk = 1'000;
+  std::int64_t retention_ms = 400LL * 86'400'000;
+
+  friend bool operator==(const UsageSettings&, const UsageSettings&) = default;
+};
+
 struct LeaseSettings {
   std::int64_t retention_ms = 30LL * 86'400'000;
   std::int64_t history_ms = 7LL * 86'400'000;
@@ -122,6 +137,7 @@ struct Settings {
   LaneSettings lanes;
   HttpSettings http;
   SessionSettings sessions;
+  UsageSettings usage;
   LeaseSettings leases;
   MessageSettings messages;
   InboxSettings inbox;

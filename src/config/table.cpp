@@ -17,6 +17,7 @@ constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
 constexpr std::size_t kKiB = 1'024;
 constexpr std::size_t kMiB = 1'024 * kKiB;
+constexpr std::int64_t kMaxFactor = 1'000'000'000'000'000;  // 10^9, in millionths
 constexpr std::size_t kGiB = 1'024 * kMiB;
 
 constexpr std::array<std::string_view, 2> kMigrateWords{"auto", "check"};
@@ -181,6 +182,54 @@ const Setting kTable[] = {
      .does = "How often sessions past their end are marked as expired; they are never reported "
              "active in between.",
      .change_when = "Down when the count of expired sessions shall be fresh."},
+
+    {.name = "usage.interval",
+     .kind = Duration{AT(usage.interval_ms), kSecond, kDay},
+     .does = "How long a usage window is; windows begin at whole multiples of it since 1970.",
+     .change_when =
+         "Up when a record per session and minute is more than the receiver wants. A new "
+         "value counts from the end of the last closed window on.",
+     .scope = Scope::kEnsemble},
+    {.name = "usage.factors.1",
+     .kind = Decimal{AT(usage.factor_1), kMaxFactor},
+     .does = "What 30 days of a session of kind 1 (Basic) count, until `tenure usage factors set` "
+             "says otherwise.",
+     .change_when = "Before the first session; afterwards only the command changes factors.",
+     .scope = Scope::kEnsemble},
+    {.name = "usage.factors.2",
+     .kind = Decimal{AT(usage.factor_2), kMaxFactor},
+     .does = "The same for kind 2 (Standard).",
+     .change_when = "As `usage.factors.1`.",
+     .scope = Scope::kEnsemble},
+    {.name = "usage.factors.3",
+     .kind = Decimal{AT(usage.factor_3), kMaxFactor},
+     .does = "The same for kind 3 (Premium).",
+     .change_when = "As `usage.factors.1`.",
+     .scope = Scope::kEnsemble},
+    {.name = "usage.endpoint",
+     .kind = HttpUrl{AT(usage.endpoint)},
+     .does = "Where usage records are sent to; empty: windows are closed and can be read, and "
+             "nothing is sent.",
+     .change_when = "When you have a receiver, such as `http://127.0.0.1:9090/usages` of `tenure "
+                    "usage-sink`. It begins with the next window; `tenure usage send` sends older "
+                    "ones."},
+    {.name = "usage.auth",
+     .kind = SecretText{AT(usage.auth)},
+     .does = "The value of the header that tells the receiver who sends, such as `Bearer …`.",
+     .change_when = "Whenever the receiver asks for a credential."},
+    {.name = "usage.auth_header",
+     .kind = Text{AT(usage.auth_header)},
+     .does = "The name of that header.",
+     .change_when = "When the receiver wants another one, such as `X-Api-Key`."},
+    {.name = "usage.chunk",
+     .kind = Integer{AT(usage.chunk), 1, 1'000},
+     .does = "How many records one request to the receiver has at most.",
+     .change_when = "Down when the receiver takes less; it is found out anyway, by halving."},
+    {.name = "usage.retention",
+     .kind = Duration{AT(usage.retention_ms), kDay, 36'500 * kDay},
+     .does = "How long closed windows are kept, in any case until they are acknowledged.",
+     .change_when = "Together with `sessions.retention`: records can be told for as long as both "
+                    "are there."},
 
     {.name = "leases.retention",
      .kind = Duration{AT(leases.retention_ms), kSecond, 3'650 * kDay},

@@ -126,6 +126,7 @@ Outcome FromKernel(messages::ReportOutcome outcome) {
       return Outcome::kDone;
     case messages::ReportOutcome::kStale:
       return Outcome::kStale;
+    case messages::ReportOutcome::kPassedOver:  // does not come out of there
     case messages::ReportOutcome::kGone:
       break;
   }

@@ -208,7 +208,10 @@ void Lane::RunBatch(Batch batch) {
     Finish(std::move(batch), &fault);
     return;
   }
-  if (!batch.empty()) RunWrites(std::move(batch), Access::kWrite);
+  if (!batch.empty()) {
+    const Access access = batch.front()->handler().access();
+    RunWrites(std::move(batch), access);
+  }
   probe_.batch_duration->Observe(base::MeasureMicros() - begun);
 }
 

@@ -82,6 +82,10 @@ class Handler {
   virtual ~Handler() = default;
   virtual std::string_view name() const = 0;
 
+  /// How long the first try of `Write` waits for others' locks; those of a divided batch wait a
+  /// moment in any case (lane.hpp).
+  virtual Access access() const { return Access::kWrite; }
+
   virtual bool reads() const { return false; }
   virtual void Read(Transaction&, std::span<Operation* const>) {}
   /// REQUIRES afterwards: every operation is decided.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "http/curl.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
@@ -16,35 +16,7 @@ constexpr std::size_t kMaxBodyBytes = 64 * 1024 * 1024;
 /// Nothing depends on it: libcurl's own timers and `Cancel` wake the wait.
 constexpr int kPollMs = 60'000;
 
-struct EasyDeleter {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-};
-struct MultiDeleter {
-  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
-};
-struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using Easy = std::unique_ptr<CURL, EasyDeleter>;
-using Multi = std::unique_ptr<CURLM, MultiDeleter>;
-using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
-
-Easy NewEasy() {
-  Easy easy(curl_easy_init());
-  TENURE_CHECK(easy != nullptr, "libcurl has no memory");
-  return easy;
-}
-
-/// Before any other handle.
-Multi NewMulti() {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  TENURE_CHECK(ready == CURLE_OK, "libcurl cannot be initialised");
-  Multi multi(curl_multi_init());
-  TENURE_CHECK(multi != nullptr, "libcurl has no memory");
-  return multi;
-}
-
-void Check(CURLMcode result) { TENURE_CHECK(result == CURLM_OK, curl_multi_strerror(result)); }
+using namespace curl;
 
 /// A transfer is in the hands of `multi` from its beginning to its end, however it ends. Taking out
 /// one that is under way closes its connection.
@@ -61,19 +33,6 @@ class Transfer {
   CURLM* const multi_;
   CURL* const easy_;
 };
-
-template <class Value>
-void Set(const Easy& easy, CURLoption option, Value value) {
-  const CURLcode result = curl_easy_setopt(easy.get(), option, value);
-  TENURE_CHECK(result == CURLE_OK, curl_easy_strerror(result));
-}
-
-void Append(HeaderList& list, const std::string& line) {
-  curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
-  TENURE_CHECK(longer != nullptr, "libcurl has no memory");
-  static_cast<void>(list.release());  // it is the head of `longer`, or was null
-  list.reset(longer);
-}
 
 /// Returning less than it was given makes libcurl give up.
 std::size_t OnBody(char* data, std::size_t, std::size_t size, void* response) {
@@ -94,11 +53,6 @@ std::size_t OnHeader(char* data, std::size_t, std::size_t size, void* response) 
   return size;
 }
 
-const char* Verb(Method method) {
-  TENURE_CHECK(method != Method::kOther, "the client sends methods that it knows");
-  return ToText(method).data();  // literals: they end with NUL
-}
-
 }  // namespace
 
 std::optional<std::string_view> ClientResponse::FindHeader(std::string_view name) const {
@@ -111,11 +65,6 @@ class Client::Impl {
  public:
   explicit Impl(ClientOptions options)
       : options_(std::move(options)), multi_(NewMulti()), easy_(NewEasy()) {
-    Set(easy_, CURLOPT_NOSIGNAL, 1L);
-    Set(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
-    Set(easy_, CURLOPT_FOLLOWLOCATION, 0L);
-    Set(easy_, CURLOPT_PROXY, "");  // also keeps http_proxy of the environment out
-    Set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     Set(easy_, CURLOPT_WRITEFUNCTION, &OnBody);
     Set(easy_, CURLOPT_HEADERFUNCTION, &OnHeader);
   }
@@ -134,12 +83,10 @@ class Client::Impl {
     const std::int64_t limit_ms =
         std::max<std::int64_t>(timeout_ms.value_or(options_.timeout_ms), 1);
     Set(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(limit_ms));
-    ChooseMethod(method, json_body);
+    SetMethod(easy_, method, json_body ? &*json_body : nullptr);
     const CURLcode result = Perform();
     if (result != CURLE_OK) Fail(result);
-    long status = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    response.status = static_cast<int>(status);
+    response.status = StatusOf(easy_);
     return response;
   }
 
@@ -175,30 +122,18 @@ class Client::Impl {
     return list;
   }
 
-  void ChooseMethod(Method method, const std::optional<std::string>& body) {
-    Set(easy_, CURLOPT_HTTPGET, 1L);  // forgets the body of the request before
-    if (body) {
-      Set(easy_, CURLOPT_POST, 1L);
-      Set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
-      Set(easy_, CURLOPT_POSTFIELDS, body->c_str());
-    }
-    Set(easy_, CURLOPT_NOBODY, method == Method::kHead ? 1L : 0L);
-    Set(easy_, CURLOPT_CUSTOMREQUEST, Verb(method));
-  }
-
   [[noreturn]] static void FailCancelled() {
     throw base::Fault(base::FaultKind::kStoreUnavailable,
                       "the client was cancelled; the request was not sent");
   }
 
   [[noreturn]] void Fail(CURLcode result) const {
-    long sent_bytes = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
+    const bool sent = WasSent(easy_);
     if (result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL)
       throw base::UserError(fmt::format("'{}' is not an address of a server; it looks like {}",
                                         options_.base_url, "http://127.0.0.1:8080"));
-    if (sent_bytes == 0 && result == CURLE_ABORTED_BY_CALLBACK) FailCancelled();
-    if (sent_bytes == 0)
+    if (!sent && result == CURLE_ABORTED_BY_CALLBACK) FailCancelled();
+    if (!sent)
       throw base::Fault(base::FaultKind::kStoreUnavailable,
                         fmt::format("nothing answers at {}; is `tenure serve` running? ({})",
                                     options_.base_url, curl_easy_strerror(result)));

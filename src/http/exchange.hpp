@@ -48,6 +48,11 @@ class Exchange {
   /// REQUIRES: not answered. A second call replaces the first.
   virtual void OnStopping(base::Task stopping) = 0;
 
+  /// Closes the connection without an answer, as a server that dies does: for trying what clients
+  /// make of it. Answers before it that have not left yet are lost too.
+  /// REQUIRES: as Reply, and instead of it.
+  virtual void HangUp() = 0;
+
   void Reply(const Problem& problem) { Reply(ToResponse(problem, request().request_id)); }
   void Reply(const base::Fault& fault) { Reply(FromFault(fault)); }
 };

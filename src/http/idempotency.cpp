@@ -26,6 +26,16 @@ std::string Sha256(std::string_view bytes) {
   return text;
 }
 
+/// What a request says: its body, and whatever of the path is not in the name of the operation.
+std::string HashOf(const Request& request) {
+  if (request.path_parameters.empty()) return Sha256(request.body);
+  std::string said;
+  for (const std::string& each : request.path_parameters)
+    said += fmt::format("{}:{}/", each.size(), each);
+  said += request.body;
+  return Sha256(said);
+}
+
 [[noreturn]] void Refuse(std::string message) {
   throw ProblemError(InvalidRequest({{std::string(kHeader), std::move(message)}}));
 }
@@ -49,7 +59,7 @@ std::optional<IdempotencyKey> FindIdempotencyKey(const Request& request,
   return IdempotencyKey{
       fmt::format("{}:{}/{}:{}/{}/{}", tenant.size(), tenant, request.principal.person.size(),
                   request.principal.person, operation, *key),
-      Sha256(request.body)};
+      HashOf(request)};
 }
 
 Problem KeyOfAnotherRequest() {
@@ -57,7 +67,7 @@ Problem KeyOfAnotherRequest() {
           .type = "idempotency-key-reused",
           .title = "The idempotency key was used for another request",
           .detail =
-              "A request with this Idempotency-Key and another body was answered before. "
+              "A request with this Idempotency-Key and another path or body was answered before. "
               "Choose a new key for a new request."};
 }
 

@@ -43,16 +43,29 @@ const Request& LiveExchange::request() const { return connection_->request(); }
 Request& LiveExchange::mutable_request() { return connection_->request(); }
 base::Executor& LiveExchange::executor() { return connection_->loop(); }
 
-void LiveExchange::Reply(Response response) {
+/// There is one answer, or one end without any.
+void LiveExchange::TakeTurn() {
   TENURE_CHECK(connection_->loop().IsCurrent(), "an exchange is answered on its own loop");
   TENURE_CHECK(!replied_, "an exchange is answered once");
   replied_ = true;
+}
+
+void LiveExchange::Reply(Response response) {
+  TakeTurn();
   span_.Set("http.response.status_code", response.status);
   if (response.status >= 500) span_.Fail();
   span_.End();
   if (connection_->closed()) return connection_->ForgetWaiter();
   probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
   connection_->Answer(std::move(response));
+}
+
+void LiveExchange::HangUp() {
+  TakeTurn();
+  span_.Fail();
+  span_.End();
+  connection_->ForgetWaiter();
+  connection_->Close();
 }
 
 void LiveExchange::CheckMayWait() const {

@@ -27,6 +27,7 @@ class LiveExchange final : public Exchange {
   void Reply(Response response) override;
   void OnClientGone(base::Task gone) override;
   void OnStopping(base::Task stopping) override;
+  void HangUp() override;
 
   /// For the dispatcher, which completes the request before the handler sees it.
   Request& mutable_request();
@@ -36,6 +37,7 @@ class LiveExchange final : public Exchange {
 
  private:
   void CheckMayWait() const;
+  void TakeTurn();
 
   std::shared_ptr<Connection> connection_;
   RouteProbe* probe_;

@@ -43,6 +43,20 @@ TEST(Exchange, OutlivesItsClient) {
   server.AwaitMetric("http_connections 0");
 }
 
+TEST(Exchange, MayEndWithoutAnAnswer) {
+  TestServer server;
+  auto client = server.Connect();
+  client.Send(Get("/held"));
+  const ExchangePtr exchange = server.held.Take();
+  RunOn(exchange->executor(), [&] {
+    exchange->OnClientGone([] { FAIL() << "who hangs up himself is not told"; });
+    exchange->HangUp();
+  });
+  EXPECT_TRUE(client.AtEnd());
+  server.Settle();
+  EXPECT_EQ(server.Connect().Ask(Get("/hello")).status, 200) << "the server goes on";
+}
+
 TEST(Exchange, ThatAHandlerDropsIsAnsweredWith500) {
   TestServer server;
   auto client = server.Connect();

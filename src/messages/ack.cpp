@@ -15,11 +15,12 @@ namespace {
 /// One batch of acknowledgements in one transaction.
 class AckBatch {
  public:
-  AckBatch(AckHandler::Items items, const Directory& directory)
-      : items_(items), directory_(directory) {}
+  AckBatch(AckHandler::Items items, Locked locked, const Directory& directory)
+      : items_(items), locked_(locked), directory_(directory) {}
 
   void Run(db::Transaction& tx) {
     ListEntries();
+    if (locked_ == Locked::kAwait) AwaitMessages(tx, Missing());
     FinishKnown(tx);
     FinishOthers(tx);
     KeepSome(tx);
@@ -192,15 +193,18 @@ class AckBatch {
         Entry& first = entries_[entries_[next].first];
         const bool is_first = entries_[next].first == next;
         if (first.done && is_first) result.finished.push_back(std::move(first.finished));
-        result.reply.outcomes.push_back(
-            first.done ? (is_first ? ReportOutcome::kDone : ReportOutcome::kGone)
-                       : OutcomeFor(fates, first.ref, first.report->fence));
+        const ReportOutcome outcome = !first.done
+                                          ? OutcomeFor(fates, first.ref, first.report->fence)
+                                      : is_first ? ReportOutcome::kDone
+                                                 : ReportOutcome::kGone;
+        AddOutcome(outcome, locked_, item->request, *entries_[next].report, result);
       }
     }
     items_.front()->reply->used = std::move(used_);
   }
 
   const AckHandler::Items items_;
+  const Locked locked_;
   const Directory& directory_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> order_;  // the first of each, by tenant, id, fence
@@ -212,7 +216,7 @@ class AckBatch {
 }  // namespace
 
 void AckHandler::WriteItems(db::Transaction& tx, Items items) {
-  AckBatch(items, directory_).Run(tx);
+  AckBatch(items, locked_, directory_).Run(tx);
 }
 
 void AckHandler::DoneItems(Items items) {

@@ -61,6 +61,8 @@ void DeadChangeHandler::WriteItems(db::Transaction& tx, Items items) {
     const Letters letters = LockLetters(tx, request);
     const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
     DeadChangeReply reply;
+    reply.kind = request.kind;
+    reply.dry_run = request.dry_run;
     reply.ids = letters.ids;
     reply.has_more = request.filter.ids.empty() &&
                      static_cast<std::int64_t>(letters.ids.size()) == request.limit;

@@ -44,6 +44,8 @@ struct DeadChangeRequest {
   bool dry_run = false;        ///< only say which
 };
 struct DeadChangeReply {
+  DeadChangeRequest::Kind kind = DeadChangeRequest::Kind::kRedrive;
+  bool dry_run = false;
   std::vector<base::Uuid> ids{};
   bool has_more = false;
   News news{};

@@ -135,7 +135,7 @@ class ClaimBatch {
     std::vector<Row> rows;
     for (const auto row : tx.Take(earlier.rows)) {
       const std::size_t item = firsts_.at(earlier.keys[row.ordinal()]);
-      items_[item]->reply = ClaimResult{{earlier.keys[row.ordinal()].second, {}, 0}, {}};
+      items_[item]->reply = ClaimResult{{.claim = earlier.keys[row.ordinal()].second}, {}};
       for (const Handed& each : DecodeHanded(row.Text(0))) rows.push_back({item, each});
     }
     std::vector<base::Uuid> ids;
@@ -378,7 +378,18 @@ class ClaimBatch {
       const ClaimRequest& request = items_[i]->request;
       items_[i]->reply = items_[firsts_.at({request.tenant, *request.claim_id})]->reply;
     }
-    for (auto* item : items_) item->reply->reply.now_ms = now_ms_;
+    for (auto* item : items_) {
+      item->reply->reply.now_ms = now_ms_;
+      NamePaused(*item);
+    }
+  }
+
+  void NamePaused(ClaimHandler::ItemType& item) const {
+    item.reply->reply.paused.clear();
+    for (const std::string& topic : item.request.topics)
+      if (const auto& row = rows_[index_.at({item.request.tenant, topic})];
+          row && row->paused_ms > 0)
+        item.reply->reply.paused.push_back(topic);
   }
 
   ClaimHandler& handler_;

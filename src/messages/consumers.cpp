@@ -25,8 +25,9 @@ struct Consumer {
   std::int64_t deadline_boot_ms = 0;
   base::Caller caller{};
   Consumers::Callback done{};
-  bool asking = false;  // a question is under way
-  bool again = false;   // it was signalled meanwhile
+  bool asking = false;                // a question is under way
+  bool again = false;                 // it was signalled meanwhile
+  std::vector<std::string> paused{};  // as the last question found
   wake::Registry::Id timer = 0;
 };
 using ConsumerPtr = std::shared_ptr<Consumer>;
@@ -179,6 +180,7 @@ void Consumers::State::OnAnswer(Id id, const ClaimRequest& asked, db::Result<Cla
     const ConsumerPtr consumer = found->second;
     consumer->asking = false;
     const bool empty = result.ok() && result.value().messages.empty();
+    if (result.ok()) consumer->paused = result.value().paused;
     if (empty && clock.BootMs() < consumer->deadline_boot_ms) {
       if (consumer->again) Ask(consumer, actions);
       const bool flagged = !store.others_commit || NeededFlags().watch.empty();
@@ -223,7 +225,9 @@ void Consumers::State::OnDeadline(Id id) {
     // One whose question is under way is answered with what that brings.
     if (consumer->asking) return;
     Remove(consumer);
-    Answer(*consumer, ClaimReply{}, actions);
+    ClaimReply nothing;
+    nothing.paused = std::move(consumer->paused);
+    Answer(*consumer, std::move(nothing), actions);
   }
   Run(std::move(actions));
 }

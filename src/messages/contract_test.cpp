@@ -459,6 +459,20 @@ TEST_P(MessagesContract, APausedTopicHandsOutNothingAndLosesNothing) {
   EXPECT_TRUE(a_.Claim("new").empty()) << "paused before its first message";
 }
 
+TEST_P(MessagesContract, AClaimIsToldWhichOfItsTopicsArePaused) {
+  a_.Enqueue("open");
+  a_.ChangeTopic({.name = "shut", .paused = true, .paused_reason = "maintenance"});
+  const auto reply = a_.Claim(TestProcess::Ask({"open", "shut", "never heard of"}));
+  EXPECT_EQ(reply.messages.size(), 1u);
+  EXPECT_THAT(reply.paused, testing::ElementsAre("shut"));
+  EXPECT_TRUE(a_.Claim(TestProcess::Ask({"open"})).paused.empty());
+
+  const auto waiting = a_.Wait(TestProcess::Ask({"shut"}), 1'000);
+  a_.Pass(1'000);
+  ASSERT_TRUE(waiting->outcome);
+  EXPECT_THAT(waiting->outcome->value().paused, testing::ElementsAre("shut"));
+}
+
 TEST_P(MessagesContract, FinishedMessagesAreKeptWhereTheTopicSaysSo) {
   a_.ChangeTopic({.name = "t", .retention_ms = 5'000});
   const auto id = a_.Enqueue("t");

@@ -66,24 +66,32 @@ DeadChangeRequest ReadChange(Kind kind, const ExchangePtr& exchange) {
   return request;
 }
 
+void LogChange(const DeadChangeRequest& request, const ExchangePtr& exchange) {
+  const bool redrive = request.kind == Kind::kRedrive;
+  base::LogWarn(redrive ? "messages.redrive" : "messages.discard",
+                redrive ? "an operator redrives dead letters" : "an operator discards dead letters",
+                {{"tenant", request.filter.tenant},
+                 {"topic", request.filter.topic},
+                 {"ids", static_cast<std::int64_t>(request.filter.ids.size())},
+                 {"person", exchange->request().principal.person},
+                 {"request_id", exchange->request().request_id}});
+}
+
 void Change(Kind kind, const RouteParts& parts, const ExchangePtr& exchange) {
   DeadChangeRequest request = ReadChange(kind, exchange);
-  if (!request.dry_run)
-    base::LogWarn(kind == Kind::kRedrive ? "messages.redrive" : "messages.discard",
-                  kind == Kind::kRedrive ? "an operator redrives dead letters"
-                                         : "an operator discards dead letters",
-                  {{"tenant", request.filter.tenant},
-                   {"topic", request.filter.topic},
-                   {"ids", static_cast<std::int64_t>(request.filter.ids.size())},
-                   {"person", exchange->request().principal.person},
-                   {"request_id", exchange->request().request_id}});
-  DeadChangeRequest asked = request;
-  parts.messages.ChangeDead(std::move(request), exchange->caller(),
-                            Answering<DeadChangeReply>(
-                                exchange, [asked = std::move(asked)](const ExchangePtr& to,
-                                                                     const DeadChangeReply& reply) {
-                                  to->Reply(http::JsonResponse(200, DeadChangeJson(asked, reply)));
-                                }));
+  if (!request.dry_run) LogChange(request, exchange);
+  const bool redrive = kind == Kind::kRedrive;
+  if (auto key = OnceKeyOf(exchange, redrive ? "redriveDeadLetters" : "discardDeadLetters"))
+    return parts.messages.ChangeDeadOnce(
+        std::move(request), std::move(*key), exchange->caller(),
+        AnsweringOnce(exchange, [](const ExchangePtr& to, db::OnceReply reply) {
+          to->Reply(http::JsonResponse(200, std::move(reply.answer.body)));
+        }));
+  parts.messages.ChangeDead(
+      std::move(request), exchange->caller(),
+      Answering<DeadChangeReply>(exchange, [](const ExchangePtr& to, const DeadChangeReply& reply) {
+        to->Reply(http::JsonResponse(200, DeadChangeJson(reply)));
+      }));
 }
 
 void Redrive(const RouteParts& parts, const ExchangePtr& exchange) {

@@ -7,6 +7,7 @@
 #include "db/transaction.hpp"
 #include "messages/change.hpp"
 #include "messages/message.hpp"
+#include "messages/report.hpp"
 
 namespace tenure::messages {
 
@@ -23,7 +24,17 @@ using Fates = std::map<MessageRef, Fate>;
 /// Those that are neither to be done nor dead are not in the result.
 Fates LoadFates(db::Transaction& tx, const std::set<MessageRef>& wanted);
 
-/// What its former holder is told.
+/// What whoever reports is told of a message that was not to be had: it is not there, it is in
+/// other hands, or it is in these and was passed over, because some transaction has it locked.
 ReportOutcome OutcomeFor(const Fates& fates, const MessageRef& message, std::int64_t claim_fence);
+
+/// Adds to an answer; what was passed over is noted, to be asked again. Whoever waited for the lock
+/// has it: one who is passed over all the same named a fence that was given out meanwhile
+/// (kContended).
+void AddOutcome(ReportOutcome outcome, Locked locked, const ReportRequest& request,
+                const Report& report, ReportResult& result);
+
+/// For those who wait: all that they ask for is locked by this transaction, or not there.
+void AwaitMessages(db::Transaction& tx, const std::set<MessageRef>& wanted);
 
 }  // namespace tenure::messages

@@ -188,7 +188,13 @@ std::string ClaimJson(const ClaimReply& reply) {
   JsonWriter json(out);
   json.BeginObject().Key("messages").BeginArray();
   for (const ClaimedMessage& each : reply.messages) WriteDelivery(json, each);
-  json.EndArray().EndObject();
+  json.EndArray();
+  if (!reply.paused.empty()) {
+    json.Key("paused").BeginArray();
+    for (const std::string& topic : reply.paused) json.Value(std::string_view(topic));
+    json.EndArray();
+  }
+  json.EndObject();
   return out;
 }
 
@@ -264,17 +270,23 @@ std::string DeadLettersJson(const DeadReply& reply) {
   return out;
 }
 
-std::string DeadChangeJson(const DeadChangeRequest& request, const DeadChangeReply& reply) {
-  const bool redriven = request.kind == DeadChangeRequest::Kind::kRedrive;
+std::string DeadChangeJson(const DeadChangeReply& reply) {
+  const bool redriven = reply.kind == DeadChangeRequest::Kind::kRedrive;
   std::string out;
   JsonWriter json(out);
   json.BeginObject()
-      .Field(redriven ? "redriven" : "discarded", request.dry_run ? 0 : reply.ids.size())
+      .Field(redriven ? "redriven" : "discarded", reply.dry_run ? 0 : reply.ids.size())
       .Field("found", reply.ids.size())
       .Field("has_more", reply.has_more);
   WriteIds(json, "ids", reply.ids);
   json.EndObject();
   return out;
 }
+
+db::Answer DeadChangeAnswer(const DeadChangeReply& reply) {
+  return {200, DeadChangeJson(reply), "", true};
+}
+
+db::Answer TopicChangeAnswer(const TopicChangeReply&) { return {200, "", "", true}; }
 
 }  // namespace tenure::messages

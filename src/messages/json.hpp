@@ -33,6 +33,10 @@ std::string TimerJson(const MessageView& message);
 std::string TopicJson(const TopicView& topic);
 std::string TopicsJson(const TopicsReply& reply);
 std::string DeadLettersJson(const DeadReply& reply);
-std::string DeadChangeJson(const DeadChangeRequest& request, const DeadChangeReply& reply);
+std::string DeadChangeJson(const DeadChangeReply& reply);
+/// The same as it is kept for an idempotency key.
+db::Answer DeadChangeAnswer(const DeadChangeReply& reply);
+/// That a topic was changed, for an idempotency key; without a body, as the topic itself is told.
+db::Answer TopicChangeAnswer(const TopicChangeReply& reply);
 
 }  // namespace tenure::messages

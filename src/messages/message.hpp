@@ -102,7 +102,8 @@ struct ClaimedMessage {
 struct ClaimReply {
   base::Uuid claim{};
   std::vector<ClaimedMessage>
-      messages{};  ///< by priority, then in the order in which they became ready
+      messages{};                     ///< by priority, then in the order in which they became ready
+  std::vector<std::string> paused{};  ///< of the topics that were asked for
   std::int64_t now_ms = 0;
 };
 
@@ -135,8 +136,9 @@ struct ReportRequest {
 };
 enum class ReportOutcome {
   kDone,
-  kStale,  ///< the message lives on, and not in these hands
-  kGone,   ///< there is no such message: finished earlier, perhaps by this very report
+  kStale,       ///< the message lives on, and not in these hands
+  kGone,        ///< there is no such message: finished earlier, perhaps by this very report
+  kPassedOver,  ///< some transaction has it locked; not known outside of reports.hpp
 };
 struct ReportReply {
   std::vector<ReportOutcome> outcomes{};  ///< in the order of the request

@@ -25,19 +25,11 @@ void ReplyEnqueued(const ExchangePtr& exchange, const EnqueueReply& reply) {
 }
 
 void ReplyEnqueuedOnce(const ExchangePtr& exchange, db::OnceReply reply) {
-  switch (reply.status) {
-    case db::OnceStatus::kAnswered:
-      if (reply.carried_out)
-        Conclude(
-            exchange->span(),
-            static_cast<const EnqueueHandler::ItemType*>(reply.carried_out.get())->reply->reply);
-      return exchange->Reply(
-          http::JsonResponse(static_cast<int>(reply.answer.status), std::move(reply.answer.body)));
-    case db::OnceStatus::kOtherBody:
-      return exchange->Reply(http::KeyOfAnotherRequest());
-    case db::OnceStatus::kUnderWay:
-      return exchange->Reply(http::KeyUnderWay());
-  }
+  if (reply.carried_out)
+    Conclude(exchange->span(),
+             static_cast<const EnqueueHandler::ItemType*>(reply.carried_out.get())->reply->reply);
+  exchange->Reply(
+      http::JsonResponse(static_cast<int>(reply.answer.status), std::move(reply.answer.body)));
 }
 
 void Enqueue(const RouteParts& parts, const ExchangePtr& exchange) {
@@ -212,10 +204,9 @@ void EnqueueFrom(const RouteParts& parts, const ExchangePtr& exchange, std::stri
                  bool is_timer, std::string_view operation) {
   EnqueueRequest request =
       ReadEnqueue(exchange, list, {parts.payload_max, is_timer, TraceOf(exchange)});
-  if (auto key = http::FindIdempotencyKey(exchange->request(), operation))
-    return parts.messages.EnqueueOnce(
-        std::move(request), {std::move(key->name), std::move(key->body_hash)}, exchange->caller(),
-        Answering<db::OnceReply>(exchange, ReplyEnqueuedOnce));
+  if (auto key = OnceKeyOf(exchange, operation))
+    return parts.messages.EnqueueOnce(std::move(request), std::move(*key), exchange->caller(),
+                                      AnsweringOnce(exchange, ReplyEnqueuedOnce));
   parts.messages.Enqueue(std::move(request), exchange->caller(),
                          Answering<EnqueueReply>(exchange, ReplyEnqueued));
 }

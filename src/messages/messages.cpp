@@ -32,6 +32,15 @@ std::size_t HashOf(std::string_view tenant, std::string_view topic) {
   return std::hash<std::string_view>()(tenant) * 31 + std::hash<std::string_view>()(topic);
 }
 
+/// Under an idempotency key: the lane of keys is the one that may wait for it.
+template <class Handler, class Request, class Callback>
+void SubmitOnce(db::Store& store, Handler& handler, base::Caller caller, Request request,
+                db::OnceKey key, Callback done) {
+  const std::size_t hash = std::hash<std::string>()(key.name);
+  SubmitTo(store.KeyLane(), handler, std::move(caller), hash,
+           db::OnceRequest<Request>{std::move(request), std::move(key)}, std::move(done));
+}
+
 bool HasKeys(const EnqueueRequest& request) {
   for (const NewMessage& each : request.messages)
     if (!each.dedup_key.empty()) return true;
@@ -51,10 +60,11 @@ Messages::Messages(db::Store& store, wake::Registry& wake, std::string process,
       enqueue_keyed_("messages.enqueue_keyed", directory_, process_, wake, probe_),
       enqueue_once_("messages.enqueue_once", enqueue_, EnqueueAnswer),
       claim_(directory_, probe_),
-      ack_(directory_, probe_),
-      report_(process_, wake, probe_),
+      reports_(store, kReportLane, directory_, process_, wake, probe_),
       dead_change_(process_, wake),
+      dead_change_once_("messages.dead_change_once", dead_change_, DeadChangeAnswer),
       topic_change_(wake),
+      topic_change_once_("messages.topic_change_once", topic_change_, TopicChangeAnswer),
       promote_(process_, wake, probe_),
       reap_(process_, wake, probe_),
       watch_(process_),
@@ -102,9 +112,8 @@ void Messages::Enqueue(EnqueueRequest request, base::Caller caller, Callback<Enq
 
 void Messages::EnqueueOnce(EnqueueRequest request, db::OnceKey key, base::Caller caller,
                            Callback<db::OnceReply> done) {
-  const std::size_t hash = std::hash<std::string>()(key.name);
-  SubmitTo(store_.KeyLane(), enqueue_once_, std::move(caller), hash,
-           db::OnceRequest<EnqueueRequest>{std::move(request), std::move(key)}, std::move(done));
+  SubmitOnce(store_, enqueue_once_, std::move(caller), std::move(request), std::move(key),
+             std::move(done));
 }
 
 void Messages::Claim(ClaimRequest request, base::Caller caller, Callback<ClaimReply> done) {
@@ -138,13 +147,7 @@ void Messages::Touch(const ClaimRequest& request) {
 }
 
 void Messages::Report(ReportRequest request, base::Caller caller, Callback<ReportResult> done) {
-  const std::size_t hash =
-      request.reports.empty() ? 0 : std::hash<base::Uuid>()(request.reports.front().id);
-  db::Lane& lane = store_.WriteLane(kReportLane);
-  if (request.verdict == Verdict::kDone)
-    SubmitTo(lane, ack_, std::move(caller), hash, std::move(request), std::move(done));
-  else
-    SubmitTo(lane, report_, std::move(caller), hash, std::move(request), std::move(done));
+  reports_.Submit(std::move(request), std::move(caller), std::move(done));
 }
 
 void Messages::Heartbeat(HeartbeatRequest request, Callback<HeartbeatReply> done) {
@@ -190,6 +193,18 @@ void Messages::ChangeTopic(TopicChange change, base::Caller caller,
   const std::size_t hash = HashOf(change.tenant, change.name);
   SubmitTo(store_.KeyLane(), topic_change_, std::move(caller), hash, std::move(change),
            std::move(done));
+}
+
+void Messages::ChangeDeadOnce(DeadChangeRequest request, db::OnceKey key, base::Caller caller,
+                              Callback<db::OnceReply> done) {
+  SubmitOnce(store_, dead_change_once_, std::move(caller), std::move(request), std::move(key),
+             std::move(done));
+}
+
+void Messages::ChangeTopicOnce(TopicChange change, db::OnceKey key, base::Caller caller,
+                               Callback<db::OnceReply> done) {
+  SubmitOnce(store_, topic_change_once_, std::move(caller), std::move(change), std::move(key),
+             std::move(done));
 }
 
 void Messages::PromoteSome(Callback<PromoteReply> done) {

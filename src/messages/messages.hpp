@@ -19,7 +19,7 @@
 #include "messages/heartbeat.hpp"
 #include "messages/look.hpp"
 #include "messages/probe.hpp"
-#include "messages/report.hpp"
+#include "messages/reports.hpp"
 #include "messages/upkeep.hpp"
 #include "messages/watch.hpp"
 #include "wake/registry.hpp"
@@ -70,6 +70,11 @@ class Messages {
   void Cancel(CancelRequest request, base::Caller caller, Callback<CancelReply> done);
   void ChangeDead(DeadChangeRequest request, base::Caller caller, Callback<DeadChangeReply> done);
   void ChangeTopic(TopicChange change, base::Caller caller, Callback<TopicChangeReply> done);
+  /// The same under an idempotency key.
+  void ChangeDeadOnce(DeadChangeRequest request, db::OnceKey key, base::Caller caller,
+                      Callback<db::OnceReply> done);
+  void ChangeTopicOnce(TopicChange change, db::OnceKey key, base::Caller caller,
+                       Callback<db::OnceReply> done);
 
   /// One bounded batch of background work. The caller repeats while `has_more`.
   void PromoteSome(Callback<PromoteReply> done);
@@ -103,8 +108,7 @@ class Messages {
   EnqueueHandler enqueue_keyed_;
   db::OnceHandler<EnqueueRequest, EnqueueResult> enqueue_once_;
   ClaimHandler claim_;
-  AckHandler ack_;
-  ReportHandler report_;
+  Reports reports_;
   HeartbeatHandler heartbeat_;
   StartedHandler started_;
   FindHandler find_;
@@ -113,7 +117,9 @@ class Messages {
   CountsHandler counts_;
   CancelHandler cancel_;
   DeadChangeHandler dead_change_;
+  db::OnceHandler<DeadChangeRequest, DeadChangeReply> dead_change_once_;
   TopicChangeHandler topic_change_;
+  db::OnceHandler<TopicChange, TopicChangeReply> topic_change_once_;
   PromoteHandler promote_;
   ReapHandler reap_;
   TidyHandler tidy_;

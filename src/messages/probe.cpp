@@ -75,6 +75,7 @@ void Probe::Claimed(const ClaimRequest&, const ClaimReply& reply) {
 
 void Probe::Reported(const ReportRequest& request, const ReportReply& reply) {
   for (const ReportOutcome outcome : reply.outcomes) {
+    if (outcome == ReportOutcome::kPassedOver) continue;  // counted when it is decided
     if (outcome == ReportOutcome::kStale) {
       stale_.Add();
     } else if (outcome == ReportOutcome::kGone) {

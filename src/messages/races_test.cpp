@@ -3,10 +3,10 @@
 // by machine is in tests/stepped.
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <libpq-fe.h>
 
 #include "messages/test_process.hpp"
@@ -62,13 +62,6 @@ class MessageRaces : public testing::TestWithParam<EngineKind> {
   static std::string Sql(const ClaimedMessage& delivery) {
     return "select tenure.acknowledge('" + delivery.id.ToString() + "', " +
            std::to_string(delivery.fence) + ")";
-  }
-  /// Until somebody waits for a lock.
-  void AwaitBlocked() {
-    while (store_.Number("",
-                         "select count(*) from pg_stat_activity where datname = "
-                         "current_database() and cardinality(pg_blocking_pids(pid)) > 0") == 0) {
-    }
   }
 
   store::TestStore store_{GetParam(), sql::All()};
@@ -133,35 +126,100 @@ TEST_P(MessageRaces, M1_WhoLookedForWaitersBeforeTheFlagWasThereIsFoundSoonAfter
   EXPECT_EQ(waiting->outcome->value().messages.size(), 1u);
 }
 
-TEST_P(MessageRaces, M2_AnAcknowledgementThatWaitsForAnExtensionStillCounts) {
+TEST_P(MessageRaces, M2_AnAcknowledgementThatMeetsAnExtensionWaitsForItAndCounts) {
   a_.Enqueue("t");
   const auto held = a_.ClaimOne("t");
   // As the extension of another process does, at the moment before its commit.
   user_.Execute("begin");
   user_.Execute("update tenure.messages set lease_until_ms = lease_until_ms + 1000");
-  auto outcome = std::async(std::launch::async, [&] { return a_.Ack(held); });
-  AwaitBlocked();
-  user_.Execute("commit");
-  EXPECT_EQ(outcome.get(), ReportOutcome::kDone);
+  const BeforeStep committed(a_.store().KeyLane(), "messages.await_messages",
+                             [&] { user_.Execute("commit"); });
+  EXPECT_EQ(a_.Ack(held), ReportOutcome::kDone);
 }
 
-TEST_P(MessageRaces, M2_WhoAcknowledgesBesideAnOpenTransactionIsToldToAskAgainAndTheOthersAreDone) {
+TEST_P(MessageRaces, M2_WhoReportsWhatAnOpenTransactionHoldsIsToldToAskAgainAndTheOthersAreDone) {
+  for (const Verdict verdict :
+       {Verdict::kDone, Verdict::kRetry, Verdict::kDead, Verdict::kExtend}) {
+    a_.EnqueueAll({TestProcess::Of("t"), TestProcess::Of("t")});
+    const auto held = a_.Claim("t");
+    ASSERT_EQ(held.size(), 2u);
+    user_.Execute("begin");
+    user_.Execute(Sql(held[0]));
+    // The others are answered before anybody waits for the one that is locked.
+    std::vector<std::optional<db::Result<ReportResult>>> answers(2);
+    bool others_first = false;
+    const BeforeStep waits(a_.store().KeyLane(), "messages.await_messages",
+                           [&] { others_first = answers[1].has_value(); });
+    for (std::size_t i = 0; i < 2; ++i)
+      a_.messages().Report({"default", verdict, {{held[i].id, held[i].fence, "", {}, ""}}, {}},
+                           nullptr, [&, i](auto result) { answers[i] = std::move(result); });
+    a_.Drive();
+    EXPECT_TRUE(others_first);
+    ASSERT_TRUE(answers[0] && answers[1]);
+    ASSERT_FALSE(answers[0]->ok());
+    EXPECT_EQ(answers[0]->fault().kind(), base::FaultKind::kContended);
+    ASSERT_TRUE(answers[1]->ok());
+    EXPECT_EQ(answers[1]->value().reply.outcomes.front(), ReportOutcome::kDone);
+    user_.Execute("rollback");
+    EXPECT_EQ(a_.Ack(held[0]), ReportOutcome::kDone);
+    a_.Ack(held[1]);  // one that was extended is still in these hands
+  }
+}
+
+TEST_P(MessageRaces, M2_OfOneReportWhatIsLockedIsAskedAgainByItselfAndAnsweredInItsPlace) {
+  for (const char* end : {"commit", "rollback"}) {
+    a_.EnqueueAll({TestProcess::Of("t"), TestProcess::Of("t"), TestProcess::Of("t")});
+    const auto held = a_.Claim("t");
+    ASSERT_EQ(held.size(), 3u);
+    user_.Execute("begin");
+    user_.Execute(Sql(held[1]));
+    const BeforeStep ended(a_.store().KeyLane(), "messages.await_messages",
+                           [&] { user_.Execute(end); });
+    std::vector<Report> reports;
+    for (const auto& each : held) reports.push_back({each.id, each.fence, "", {}, ""});
+    const auto outcomes = a_.Report(Verdict::kDone, reports);
+    EXPECT_THAT(outcomes, testing::ElementsAre(ReportOutcome::kDone,
+                                               std::string(end) == "commit" ? ReportOutcome::kGone
+                                                                            : ReportOutcome::kDone,
+                                               ReportOutcome::kDone));
+  }
+}
+
+TEST_P(MessageRaces, M2_AReportOfWhichOnlyAPartIsDoneIsOfUnknownOutcomeAndMayBeRepeated) {
   a_.EnqueueAll({TestProcess::Of("t"), TestProcess::Of("t")});
   const auto held = a_.Claim("t");
   user_.Execute("begin");
   user_.Execute(Sql(held[0]));
-  std::vector<std::optional<db::Result<ReportResult>>> answers(2);
-  for (std::size_t i = 0; i < 2; ++i)
-    a_.messages().Report({"default", Verdict::kDone, {{held[i].id, held[i].fence, "", {}, ""}}, {}},
-                         nullptr, [&, i](auto result) { answers[i] = std::move(result); });
-  a_.Drive();
-  ASSERT_TRUE(answers[0] && answers[1]);
-  ASSERT_FALSE(answers[0]->ok());
-  EXPECT_EQ(answers[0]->fault().kind(), base::FaultKind::kContended);
-  ASSERT_TRUE(answers[1]->ok());
-  EXPECT_EQ(answers[1]->value().reply.outcomes.front(), ReportOutcome::kDone);
+  std::vector<Report> reports;
+  for (const auto& each : held) reports.push_back({each.id, each.fence, "", {}, ""});
+  try {
+    a_.Report(Verdict::kDone, reports);
+    ADD_FAILURE() << "the first one is locked";
+  } catch (const base::Fault& fault) {
+    EXPECT_EQ(fault.kind(), base::FaultKind::kOutcomeUnknown);
+  }
   user_.Execute("rollback");
-  EXPECT_EQ(a_.Ack(held[0]), ReportOutcome::kDone);
+  EXPECT_THAT(a_.Report(Verdict::kDone, reports),
+              testing::ElementsAre(ReportOutcome::kDone, ReportOutcome::kGone));
+}
+
+TEST_P(MessageRaces, ALockOfThePastHoldsUpNoAcknowledgement) {
+  a_.Enqueue("t");
+  const auto held = a_.ClaimOne("t");
+  user_.Execute("begin");
+  user_.Execute(Sql(held));
+  user_.Execute("rollback");
+  EXPECT_EQ(a_.Ack(held), ReportOutcome::kDone);
+  EXPECT_EQ(store_.Executions("messages.await_messages"), 1u) << "it was asked for twice";
+}
+
+TEST_P(MessageRaces, WhatWasClaimedIsAcknowledgedWithoutAskingTwice) {
+  a_.EnqueueAll({TestProcess::Of("t"), TestProcess::Of("t")});
+  auto held = a_.Claim("t");
+  a_.Report(Verdict::kExtend, held[0]);
+  const auto before = store_.Executions("messages.await_messages");
+  for (const auto& each : held) EXPECT_EQ(a_.Ack(each), ReportOutcome::kDone);
+  EXPECT_EQ(store_.Executions("messages.await_messages"), before);
 }
 
 TEST_P(MessageRaces, M2_WhatAnOpenTransactionAcknowledgesIsTakenBackByNobodyUntilItEnds) {

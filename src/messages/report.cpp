@@ -79,24 +79,13 @@ class Judge {
   std::map<base::Uuid, std::int64_t> extended_;  // the last word of several extensions
 };
 
-/// One that could not be locked: it is not there, or it was passed over although it is this
-/// holder's, because the holder's own transaction is about to acknowledge it. Whoever else is in
-/// this batch must not wait for that: the batch is divided, and this one is told to ask again.
-ReportOutcome OutcomeOfMissing(const Fates& fates, const ReportRequest& request,
-                               const Report& report) {
-  const auto fate = fates.find(RefOf(request, report));
-  if (fate != fates.end() && fate->second.fence == report.fence && fate->second.lease_until_ms > 0)
-    throw base::Fault(base::FaultKind::kContended,
-                      "a transaction is about to acknowledge the message");
-  return OutcomeFor(fates, RefOf(request, report), report.fence);
-}
-
 }  // namespace
 
 void ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   std::set<MessageRef> wanted;
   for (const auto* item : items)
     for (const Report& report : item->request.reports) wanted.insert(RefOf(item->request, report));
+  if (locked_ == Locked::kAwait) AwaitMessages(tx, wanted);
   auto held = LockMessages(tx, MessageColumns(wanted));
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   std::set<MessageRef> missing;
@@ -111,10 +100,10 @@ void ReportHandler::WriteItems(db::Transaction& tx, Items items) {
     result.now_ms = now_ms;
     for (const Report& report : item->request.reports) {
       const auto found = held.find(RefOf(item->request, report));
-      const ReportOutcome outcome = found != held.end()
-                                        ? judge.Decide(item->request, report, found->second)
-                                        : OutcomeOfMissing(fates, item->request, report);
-      result.reply.outcomes.push_back(outcome);
+      const ReportOutcome outcome =
+          found != held.end() ? judge.Decide(item->request, report, found->second)
+                              : OutcomeFor(fates, RefOf(item->request, report), report.fence);
+      AddOutcome(outcome, locked_, item->request, report, result);
       if (outcome != ReportOutcome::kDone || item->request.verdict == Verdict::kExtend) continue;
       const Held& left = found->second;
       result.finished.push_back(

@@ -28,8 +28,19 @@ struct ReportResult {
   std::vector<Finished> finished{};  ///< of those that have left the reporter's hands
   std::int64_t now_ms = 0;
   News news{};
+  ReportRequest passed_over{};           ///< those with the outcome kPassedOver, to be asked again
   std::vector<Directory::Known> used{};  ///< topics that were not known to be in use
 };
+
+/// What to do about a message that some transaction has locked.
+enum class Locked {
+  kPassOver,  ///< leave it out, so that nobody else waits
+  kAwait,     ///< wait a moment for that transaction; then kContended
+};
+
+inline db::Access AccessFor(Locked locked) {
+  return locked == Locked::kAwait ? db::Access::kImpatientWrite : db::Access::kWrite;
+}
 
 /// Acknowledges all that wait to be.
 ///
@@ -45,14 +56,18 @@ struct ReportResult {
 /// transactions, and the lane runs it again.
 class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
  public:
-  AckHandler(Directory& directory, Probe& probe) : directory_(directory), probe_(probe) {}
-  std::string_view name() const override { return "messages.ack"; }
+  AckHandler(std::string_view name, Locked locked, Directory& directory, Probe& probe)
+      : name_(name), locked_(locked), directory_(directory), probe_(probe) {}
+  std::string_view name() const override { return name_; }
+  db::Access access() const override { return AccessFor(locked_); }
 
  protected:
   void WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items items) override;
 
  private:
+  const std::string_view name_;
+  const Locked locked_;
   Directory& directory_;
   Probe& probe_;
 };
@@ -61,15 +76,19 @@ class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
 /// of arrival, apply.
 class ReportHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
  public:
-  ReportHandler(std::string_view process, wake::Registry& wake, Probe& probe)
-      : process_(process), wake_(wake), probe_(probe) {}
-  std::string_view name() const override { return "messages.report"; }
+  ReportHandler(std::string_view name, Locked locked, std::string_view process,
+                wake::Registry& wake, Probe& probe)
+      : name_(name), locked_(locked), process_(process), wake_(wake), probe_(probe) {}
+  std::string_view name() const override { return name_; }
+  db::Access access() const override { return AccessFor(locked_); }
 
  protected:
   void WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items items) override;
 
  private:
+  const std::string_view name_;
+  const Locked locked_;
   const std::string_view process_;
   wake::Registry& wake_;
   Probe& probe_;

@@ -37,6 +37,31 @@ auto Answering(const http::ExchangePtr& exchange, Then then) {
   };
 }
 
+/// Replies with the fault or with what is wrong with the idempotency key, or goes on with the
+/// answer, which is given now or was before.
+template <class Then>
+auto AnsweringOnce(const http::ExchangePtr& exchange, Then then) {
+  return Answering<db::OnceReply>(
+      exchange, [then = std::move(then)](const http::ExchangePtr& to, db::OnceReply reply) {
+        switch (reply.status) {
+          case db::OnceStatus::kAnswered:
+            return then(to, std::move(reply));
+          case db::OnceStatus::kOtherBody:
+            return to->Reply(http::KeyOfAnotherRequest());
+          case db::OnceStatus::kUnderWay:
+            return to->Reply(http::KeyUnderWay());
+        }
+      });
+}
+
+/// The key that the request names, if it does.
+inline std::optional<db::OnceKey> OnceKeyOf(const http::ExchangePtr& exchange,
+                                            std::string_view operation) {
+  auto key = http::FindIdempotencyKey(exchange->request(), operation);
+  if (!key) return std::nullopt;
+  return db::OnceKey{std::move(key->name), std::move(key->body_hash)};
+}
+
 /// The id in the path. Throws a 400 when it is none.
 inline base::Uuid IdOf(const http::ExchangePtr& exchange) {
   if (const auto id = base::Uuid::Parse(exchange->request().path_parameters[0])) return *id;

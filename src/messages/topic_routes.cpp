@@ -95,6 +95,13 @@ void Change(const RouteParts& parts, const ExchangePtr& exchange) {
                    {"person", exchange->request().principal.person},
                    {"reason", change.paused_reason},
                    {"request_id", exchange->request().request_id}});
+  // A repetition changes nothing, and is told what the topic is like by now.
+  if (auto key = OnceKeyOf(exchange, "changeTopic"))
+    return parts.messages.ChangeTopicOnce(
+        std::move(change), std::move(*key), exchange->caller(),
+        AnsweringOnce(exchange, [parts](const ExchangePtr& to, const db::OnceReply&) {
+          ReplyTopic(parts, to);
+        }));
   parts.messages.ChangeTopic(std::move(change), exchange->caller(),
                              Answering<TopicChangeReply>(
                                  exchange, [parts](const ExchangePtr& to, const TopicChangeReply&) {

@@ -34,11 +34,14 @@ Loaded LoadLatest(db::Transaction& tx, const BatchKeys& keys) {
 }
 
 std::vector<Ledger> OpenLedgers(db::Transaction& tx, const BatchKeys& keys) {
+  tx.Queue(sql::kLockSealShared);
   tx.Queue(sql::kLockKeys, keys.users(), keys.capacities());
+  const auto bounds = tx.Queue(sql::kReadBounds);
   const Loaded loaded = LoadLatest(tx, keys);
+  const std::int64_t now_ms = std::max(loaded.now_ms, tx.Take(bounds)[0].Int(0));
   std::vector<Ledger> ledgers;
   ledgers.reserve(keys.size());
-  for (const auto& latest : loaded.latest) ledgers.emplace_back(latest, loaded.now_ms);
+  for (const auto& latest : loaded.latest) ledgers.emplace_back(latest, now_ms);
   return ledgers;
 }
 

@@ -33,8 +33,10 @@ struct Loaded {
 
 Loaded LoadLatest(db::Transaction& tx, const BatchKeys& keys);
 
-/// The ledgers of a batch's keys. Locks first, then what is there, then the clock: each a statement
-/// of its own, so that what is read and the time are not older than the lock (spec 05, Time).
+/// The ledgers of a batch's keys. Locks first (the seal, then the keys), then what is there, then
+/// the clock: each a statement of its own, so that what is read and the time are not older than the
+/// lock (spec 05, Time). Their time is never before the end of the last usage window that was
+/// closed (bounds.hpp).
 std::vector<Ledger> OpenLedgers(db::Transaction& tx, const BatchKeys& keys);
 
 /// Queues the net change of all ledgers; it is sent together with COMMIT.

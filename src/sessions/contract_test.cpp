@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "db/submit.hpp"
+#include "sessions/bounds.hpp"
 #include "sessions/sessions.hpp"
 #include "sessions_sql/queries.hpp"
 #include "store/test_store.hpp"
@@ -16,6 +18,23 @@ using store::EngineKind;
 
 constexpr std::int64_t kDay = 86'400'000;
 constexpr std::int64_t kDuration = 30 * kDay;
+
+/// Stands in for usage, which fixes the bounds.
+class BoundsHandler final : public db::TypedHandler<Bounds, Bounds> {
+ public:
+  std::string_view name() const override { return "test.bounds"; }
+
+ protected:
+  void WriteItems(db::Transaction& tx, Items items) override {
+    for (auto* item : items) {
+      LockSeal(tx);
+      if (item->request.sealed_ms > 0) RaiseSeal(tx, item->request.sealed_ms);
+      LockBounds(tx);
+      SetSettled(tx, item->request.settled_ms);
+      item->reply = ReadBounds(tx);
+    }
+  }
+};
 
 class SessionContract : public testing::TestWithParam<EngineKind> {
  protected:
@@ -50,6 +69,11 @@ class SessionContract : public testing::TestWithParam<EngineKind> {
   BackgroundReply Remove() {
     return Await<BackgroundReply>([&](auto done) { sessions_.RemoveSome({}, std::move(done)); });
   }
+  Bounds SetBounds(const Bounds& bounds) {
+    return Await<Bounds>([&](auto done) {
+      db::SubmitTo(process_->WriteLane(0), bounds_, nullptr, 0, bounds, std::move(done));
+    });
+  }
   std::int64_t CountActive() {
     return Await<CountReply>([&](auto done) { sessions_.CountActive(std::move(done)); }).active;
   }
@@ -77,6 +101,7 @@ class SessionContract : public testing::TestWithParam<EngineKind> {
 
   store::TestStore store_;
   std::unique_ptr<db::Store> process_;
+  BoundsHandler bounds_;
   Sessions sessions_;
   const base::Uuid tenant_ = base::Uuid::V7(1);
   const Key key_ = {base::Uuid::V7(2), base::Uuid::V7(3)};
@@ -295,8 +320,12 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
   const Session session = Put(Kind::kBasic).session;
   End(session);
   clock().Advance(400 * kDay);
-  EXPECT_EQ(Remove().rows, 0);
+  SetBounds({.settled_ms = session.start_ms + 1});
+  EXPECT_EQ(Remove().rows, 0) << "a millisecond to go";
   clock().Advance(1);
+  SetBounds({.settled_ms = session.start_ms});
+  EXPECT_EQ(Remove().rows, 0) << "its usage is not settled";
+  SetBounds({.settled_ms = session.start_ms + 1});
   EXPECT_EQ(Remove().rows, 1);
   EXPECT_FALSE(Find(session.id).session);
   if (!store_.is_sqlite()) {
@@ -304,6 +333,18 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
   }
   EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kCreated);
   EXPECT_EQ(Remove().rows, 0) << "an open session is never removed";
+}
+
+TEST_P(SessionContract, U1NoStartOrEndLiesBeforeTheSeal) {
+  const Session first = Put(Kind::kBasic).session;
+  const std::int64_t sealed_ms = clock().WallMs() + 5'000;
+  SetBounds({.sealed_ms = sealed_ms});
+  const PutReply upgraded = Put(Kind::kPremium);
+  EXPECT_EQ(upgraded.session.start_ms, sealed_ms);
+  EXPECT_EQ(Find(first.id).session->end_ms, sealed_ms);
+  clock().Advance(6'000);
+  End(upgraded.session);
+  EXPECT_EQ(Find(upgraded.session.id).session->end_ms, sealed_ms + 1'000);
 }
 
 TEST_P(SessionContract, AnUnknownIdIsNotFound) { EXPECT_FALSE(Find(base::Uuid::V7(42)).session); }

@@ -1,6 +1,9 @@
 #include "sessions/expiry.hpp"
 
+#include <algorithm>
+
 #include "sessions/batch.hpp"
+#include "sessions/bounds.hpp"
 #include "sessions_sql/queries.hpp"
 
 namespace tenure::sessions {
@@ -23,11 +26,17 @@ void ExpireHandler::WriteItems(db::Transaction& tx, Items items) {
 
 void RemoveHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
+  const Bounds bounds = LockBounds(tx);
   for (auto* item : items) {
-    const db::Rows removed =
-        tx.Run(sql::kDeleteOld, now_ms - item->request.retention_ms, kBackgroundBatch);
+    const std::int64_t before_ms = std::min(now_ms - item->request.retention_ms, bounds.settled_ms);
+    const db::Rows removed = tx.Run(sql::kDeleteOld, before_ms, kBackgroundBatch);
     std::vector<Key> touched;
-    for (const auto row : removed) touched.push_back({row.Uuid(0), row.Uuid(1)});
+    std::int64_t last_end_ms = 0;
+    for (const auto row : removed) {
+      touched.push_back({row.Uuid(0), row.Uuid(1)});
+      last_end_ms = std::max(last_end_ms, row.Int(2));
+    }
+    if (!removed.empty()) RaiseRemoved(tx, last_end_ms + 1);
     const BatchKeys keys(std::move(touched));
     std::vector<base::Uuid> users;
     std::vector<base::Uuid> capacities;

@@ -28,8 +28,8 @@ class ExpireHandler final : public db::TypedHandler<ExpireRequest, BackgroundRep
   void WriteItems(db::Transaction& tx, Items items) override;
 };
 
-/// Deletes a batch of sessions that ended longer ago than the retention period, and keys that are
-/// left without.
+/// Deletes a batch of sessions that ended longer ago than the retention period and whose usage is
+/// settled, and keys that are left without.
 class RemoveHandler final : public db::TypedHandler<RemoveRequest, BackgroundReply> {
  public:
   std::string_view name() const override { return "sessions.remove"; }

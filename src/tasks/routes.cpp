@@ -4,6 +4,7 @@
 
 #include "base/json_writer.hpp"
 #include "http/fences.hpp"
+#include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
 #include "http/reply.hpp"
 #include "leases/json.hpp"
@@ -81,28 +82,49 @@ void List(Tasks& tasks, const ExchangePtr& exchange) {
   });
 }
 
-void ReplyTriggered(const ExchangePtr& exchange, const TriggerOutcome& outcome) {
-  std::string body;
-  JsonWriter json(body);
-  json.BeginObject().Field("under_way", outcome.under_way);
-  json.Key("nominal_at").Time(outcome.nominal_ms);
-  json.EndObject();
-  exchange->Reply(http::JsonResponse(202, std::move(body)));
+void ReplyTriggered(const ExchangePtr& exchange, db::Answer answer) {
+  exchange->Reply(http::JsonResponse(static_cast<int>(answer.status), std::move(answer.body)));
+}
+
+void ReplyTriggeredOnce(const ExchangePtr& exchange, db::OnceReply reply, base::Task if_unknown) {
+  switch (reply.status) {
+    case db::OnceStatus::kAnswered:
+      if (!reply.answer.final) return if_unknown();
+      return ReplyTriggered(exchange, std::move(reply.answer));
+    case db::OnceStatus::kOtherBody:
+      return exchange->Reply(http::KeyOfAnotherRequest());
+    case db::OnceStatus::kUnderWay:
+      return exchange->Reply(http::KeyUnderWay());
+  }
+}
+
+/// Has a task run, or goes on with `if_unknown`: then nothing is kept under an idempotency key, so
+/// that the next try may use it.
+void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task if_unknown) {
+  if (auto key = http::FindIdempotencyKey(exchange->request(), "runTask"))
+    return tasks.TriggerOnce(
+        {std::move(task)}, {std::move(key->name), std::move(key->body_hash)}, exchange->caller(),
+        [exchange, if_unknown = std::move(if_unknown)](db::Result<db::OnceReply> result) mutable {
+          if (!result.ok()) return exchange->Reply(result.fault());
+          ReplyTriggeredOnce(exchange, std::move(result.value()), std::move(if_unknown));
+        });
+  tasks.Trigger(
+      {std::move(task)}, exchange->caller(),
+      [exchange, if_unknown = std::move(if_unknown)](db::Result<TriggerOutcome> result) mutable {
+        if (!result.ok()) return exchange->Reply(result.fault());
+        if (!result.value().known) return if_unknown();
+        ReplyTriggered(exchange, TriggerAnswer(result.value()));
+      });
 }
 
 /// The caller's task of that name, or Tenure's own.
 void Run(Tasks& tasks, const ExchangePtr& exchange) {
-  const TaskKey key = KeyOf(exchange);
+  const TaskKey task = KeyOf(exchange);
   JsonFields(exchange->request().body).Finish();
-  tasks.Trigger({key}, exchange->caller(), [&tasks, exchange, key](auto result) {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    if (result.value().known) return ReplyTriggered(exchange, result.value());
-    tasks.Trigger({{kOwnTenant, key.name}}, exchange->caller(), [exchange](auto own) {
-      if (!own.ok()) return exchange->Reply(own.fault());
-      if (own.value().known) return ReplyTriggered(exchange, own.value());
+  Trigger(tasks, exchange, task, [&tasks, exchange, name = task.name] {
+    Trigger(tasks, exchange, {kOwnTenant, name}, [exchange, name] {
       exchange->Reply(
-          http::NotFound(fmt::format("There is no task {}. GET /api/v1/tasks lists them.",
-                                     exchange->request().path_parameters[0])));
+          http::NotFound(fmt::format("There is no task {}. GET /api/v1/tasks lists them.", name)));
     });
   });
 }

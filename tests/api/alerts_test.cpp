@@ -23,7 +23,7 @@ std::filesystem::path Rules() {
 std::set<std::string> MetricsAskedFor() {
   std::ifstream file(Rules());
   static const std::regex expression("^ *expr: (.*)$");
-  static const std::regex name(R"(\b(inbox|leasing|messages|task)_[a-z_]+\b)");
+  static const std::regex name(R"(\b(inbox|leasing|messages|task|usage)_[a-z_]+\b)");
   std::set<std::string> names;
   for (std::string line; std::getline(file, line);) {
     std::smatch found;

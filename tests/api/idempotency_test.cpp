@@ -1,4 +1,4 @@
-// Idempotency-Key on PUT /sessions (spec 05, Doing it once), over HTTP.
+// Idempotency-Key (spec 05, Doing it once), over HTTP. That every action takes one: routes_test.
 #include <set>
 #include <thread>
 #include <vector>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/api.hpp"
+#include "api/message_calls.hpp"
 #include "api/store_under_test.hpp"
 
 namespace tenure::api {
@@ -78,6 +79,56 @@ TEST_P(Idempotency, ManyAtOnceUnderOneKeyAreCarriedOutOnce) {
     bodies.insert(answer.body);
   }
   EXPECT_EQ(bodies.size(), 1u);
+}
+
+TEST_P(Idempotency, ARepeatedRedriveLeavesAloneWhatDiedSince) {
+  const Topic topic(api_);
+  const auto die = [&] {
+    topic.Send();
+    EXPECT_EQ(OutcomeOf(topic.Report("fail", topic.Take())), "done");
+  };
+  for (const std::string action : {"redrive", "discard"}) {
+    const std::string once = NewUuid();
+    const auto change = [&] {
+      return api_.Call("POST", "/api/v1/dead-letters/" + action,
+                       R"({"topic":")" + topic.name() + "\"}", {{"Idempotency-Key", once}});
+    };
+    die();
+    const HttpResponse first = change();
+    EXPECT_EQ(first.Json()["found"].Int(), 1) << first.body;
+    if (action == "redrive") topic.Report("ack", topic.Take());
+    die();
+    EXPECT_EQ(change().body, first.body);
+    const auto dead = api_.Get("/api/v1/dead-letters?topic=test%2F" + topic.name().substr(5));
+    EXPECT_EQ(dead.Json()["items"].Size(), 1u) << "of " << action;
+    api_.Call("POST", "/api/v1/dead-letters/discard", R"({"topic":")" + topic.name() + "\"}");
+  }
+}
+
+TEST_P(Idempotency, ARepeatedPauseDoesNotUndoWhatCameSince) {
+  const Topic topic(api_);
+  const std::string once = NewUuid();
+  const auto pause = [&] {
+    return api_
+        .Call("PATCH", topic.Path(), R"({"paused":true,"reason":"a test"})",
+              {{"Idempotency-Key", once}})
+        .Json()["paused"]
+        .Bool();
+  };
+  EXPECT_TRUE(pause());
+  topic.Change(R"({"paused":false})");
+  EXPECT_FALSE(pause()) << "it is told how things stand";
+  EXPECT_FALSE(topic.View()["paused"].Bool());
+}
+
+TEST_P(Idempotency, TheSameKeyAndBodyForAnotherPathIsAnotherRequest) {
+  const std::string once = NewUuid();
+  const auto change = [&] {
+    return api_.Call("PATCH", Topic(api_).Path(), R"({"max_attempts":3})",
+                     {{"Idempotency-Key", once}});
+  };
+  EXPECT_EQ(change().status, 200);
+  EXPECT_EQ(change().status, 422);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Idempotency, testing::Values(Engine::kSqlite, Engine::kPostgres),

@@ -205,13 +205,17 @@ TEST_P(Messages, ATopicIsPausedAndResumed) {
   const Json paused = topic_.Change(R"({"paused":true,"reason":"the bank is closed"})").Json();
   EXPECT_TRUE(paused["paused"].Bool());
   EXPECT_EQ(paused["paused_reason"].Text(), "the bank is closed");
-  EXPECT_EQ(topic_.Claim().Json()["messages"].Size(), 0U);
+  const Json nothing = topic_.Claim().Json();
+  EXPECT_EQ(nothing["messages"].Size(), 0U);
+  EXPECT_EQ(nothing["paused"][0].Text(), topic_.name());
   const std::string id = topic_.Send();
   EXPECT_THAT(topic_.Look(id)["why"].Text(), HasSubstr("the bank is closed"));
   WaitingClaim waiting(topic_);
   AwaitWaiting(api_, 1);
   EXPECT_FALSE(topic_.Change(R"({"paused":false})").Json()["paused"].Bool());
-  EXPECT_EQ(waiting.Answer().Json()["messages"].Size(), 2U);
+  const Json resumed = waiting.Answer().Json();
+  EXPECT_EQ(resumed["messages"].Size(), 2U);
+  EXPECT_FALSE(resumed.Has("paused"));
 }
 
 TEST_P(Messages, ATopicsSettingsAreSetAndResetByNull) {
@@ -285,6 +289,36 @@ TEST_P(Messages, OfATimerThatIsCancelledWhenItIsDueEitherItFiresOrItIsCancelled)
     if (there) {
       EXPECT_EQ(OutcomeOf(topic_.Report("ack", topic_.Take())), "done");
     }
+  }
+}
+
+/// After its start a server leaves the claims of others in peace for one lease time, so this takes
+/// up to half a minute: both engines at once.
+TEST(MessageLeases, M2_WhoAcknowledgesAfterItsLeaseWhatSomebodyElseHasChangesNothing) {
+  struct Case {
+    Topic topic;
+    Claimed late;
+    std::unique_ptr<WaitingClaim> next;
+  };
+  std::vector<Case> cases;
+  for (const Engine engine : {Engine::kSqlite, Engine::kPostgres}) {
+    const Topic topic{Api(SharedServer(engine))};
+    const std::string id = topic.Send();
+    const Claimed late = topic.Take(R"(,"lease_ms":1000)");
+    EXPECT_EQ(late.id, id);
+    cases.push_back({topic, late, std::make_unique<WaitingClaim>(topic)});
+  }
+  for (const auto& [topic, late, next] : cases) {
+    const Json handed = next->Answer().Json()["messages"][0];
+    EXPECT_EQ(handed["id"].Text(), late.id);
+    EXPECT_GT(handed["fence"].Int(), late.fence);
+    EXPECT_EQ(handed["crashes"].Int(), 1) << "its first holder ended without a word";
+    for (const char* action : {"ack", "extend", "abandon", "fail"})
+      EXPECT_EQ(OutcomeOf(topic.Report(action, late)), "stale") << action;
+    EXPECT_EQ(topic.Look(late.id)["state"].Text(), "claimed");
+    const Claimed current{late.id, handed["fence"].Int()};
+    EXPECT_EQ(OutcomeOf(topic.Report("ack", current)), "done");
+    EXPECT_EQ(OutcomeOf(topic.Report("ack", late)), "gone");
   }
 }
 

@@ -1,5 +1,6 @@
 // The server answers exactly what openapi.json describes, and refuses the rest properly.
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <sstream>
 
@@ -26,6 +27,7 @@ class Routes : public testing::Test {
     if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
     if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
     if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
+    if (path.starts_with("/usage/")) return OfUsage(method, path);
     if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
     if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
         path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
@@ -80,10 +82,36 @@ class Routes : public testing::Test {
     if (method == "GET") return {path, ""};
     return {path, R"({"topic":")" + topic.name() + "\"}"};
   }
+  /// The shared server's windows are of a second, and nobody takes what it sends.
+  Request OfUsage(const std::string& method, const std::string& path) {
+    api_.Put(NewKey(), 1);
+    Eventually("a window is closed",
+               [&] { return api_.Get("/usage/windows").Json()["items"].Size() > 0; });
+    if (path == "/usage/windows/{window}/records") return {"/usage/windows/1/records", ""};
+    if (path == "/usage/send") return {path, R"({"fromWindow":1})"};
+    if (path == "/usage/factors" && method == "POST")
+      return {path, R"({"sessionKind":1,"factor":"1"})"};
+    return {path, method == "POST" ? "{}" : ""};
+  }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');
     std::istringstream words(list);
     return {std::istream_iterator<std::string>(words), {}};
+  }
+
+  support::Json OperationOf(std::string method, const std::string& path) const {
+    std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
+    return support::Json::Parse(document_.text())["paths"][path][method];
+  }
+  std::string Described(const std::string& method, const std::string& path) const {
+    const auto operation = OperationOf(method, path);
+    return operation.Has("description") ? operation["description"].Text() : "";
+  }
+  bool NamesKey(const std::string& method, const std::string& path) const {
+    const auto operation = OperationOf(method, path);
+    return operation.Has("parameters") &&
+           (operation["parameters"].Dump().find("IdempotencyKey") != std::string::npos ||
+            operation["parameters"].Dump().find("Idempotency-Key") != std::string::npos);
   }
 
   const OpenApi& document_ = OpenApi::OfTheSource();
@@ -97,6 +125,38 @@ TEST_F(Routes, EveryDocumentedOperationAnswers) {
     const int status = api_.Call(method, target, body).status;
     EXPECT_TRUE(status >= 200 && status < 300) << method << " " << path << " -> " << status;
   }
+}
+
+/// What acts is carried out once per key, or says why it needs none.
+TEST_F(Routes, EveryActionTakesAnIdempotencyKeyOrSaysWhyItNeedsNone) {
+  int takers = 0;
+  for (const auto& [method, path] : document_.Operations()) {
+    if (method == "GET" || method == "DELETE") continue;
+    const std::string what = method + " " + path;
+    const auto [target, body] = RequestOf(method, path);
+    const auto ask = [&, &to = target](const std::string& said, const std::string& key) {
+      return api_.Call(method, to, said, {{"Idempotency-Key", key}});
+    };
+    const bool takes = ask(body, "no key").status == 400;
+    EXPECT_EQ(takes, NamesKey(method, path)) << what;
+    if (!takes) {
+      EXPECT_NE(Described(method, path).find("so it takes no Idempotency-Key"), std::string::npos)
+          << what;
+      continue;
+    }
+    ++takers;
+    const std::string key = NewUuid();
+    const HttpResponse first = ask(body, key);
+    EXPECT_LT(first.status, 300) << what;
+    const HttpResponse again = ask(body, key);
+    EXPECT_EQ(again.status, first.status) << what;
+    // A topic is told as it is by now.
+    if (method != "PATCH") {
+      EXPECT_EQ(again.body, first.body) << what;
+    }
+    EXPECT_EQ(ask(body + " ", key).status, 422) << what;
+  }
+  EXPECT_GE(takers, 8);
 }
 
 TEST_F(Routes, EveryOtherMethodIs405AndAllowSaysWhichThereAre) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <regex>
 
@@ -12,6 +13,7 @@
 #include "docs/page.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/server_process.hpp"
+#include "support/sink_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace tenure::docs {
@@ -50,9 +52,9 @@ struct Workplace {
   }
 };
 
-std::string WithRealAddress(const std::string& command, int port) {
-  static const std::regex kAddress("(127\\.0\\.0\\.1|localhost):8080\\b");
-  return std::regex_replace(command, kAddress, "127.0.0.1:" + std::to_string(port));
+std::string WithRealAddress(const std::string& command, const std::string& port_named, int port) {
+  const std::regex address("(127\\.0\\.0\\.1|localhost):" + port_named + "\\b");
+  return std::regex_replace(command, address, "127.0.0.1:" + std::to_string(port));
 }
 
 /// What the shell left about one command. No value: the shell did not get that far.
@@ -78,9 +80,9 @@ std::string Judge(const Command& command, const Outcome& outcome) {
   return {};
 }
 
-bool NamesDatabase(const Page& page) {
-  return std::any_of(page.commands.begin(), page.commands.end(), [](const Command& command) {
-    return command.text.find("$DATABASE_URL") != std::string::npos;
+bool Names(const Page& page, std::string_view what) {
+  return std::any_of(page.commands.begin(), page.commands.end(), [&](const Command& command) {
+    return command.text.find(what) != std::string::npos;
   });
 }
 
@@ -96,14 +98,23 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
 
   const Workplace place(tenure);
   std::string database_url;
-  if (NamesDatabase(page)) {
+  if (Names(page, "$DATABASE_URL")) {
     support::PostgresCluster& postgres = support::SharedPostgres();
     database_url = postgres.Url(postgres.CreateDatabase());
   }
-  const support::ServerProcess server({.store_url = database_url, .binary = tenure});
-  for (std::size_t i = 0; i < page.commands.size(); ++i)
-    std::ofstream(place.run / (std::to_string(i) + ".command"))
-        << WithRealAddress(page.commands[i].text, server.Port());
+  std::unique_ptr<support::SinkProcess> sink;
+  support::ServerOptions options{.store_url = database_url, .binary = tenure};
+  if (Names(page, "127.0.0.1:9090")) {
+    sink = std::make_unique<support::SinkProcess>(support::SinkOptions{.binary = tenure});
+    options.environment = {{"TENURE_USAGE_ENDPOINT", sink->Endpoint()},
+                           {"TENURE_USAGE_INTERVAL", "1s"}};
+  }
+  const support::ServerProcess server(std::move(options));
+  for (std::size_t i = 0; i < page.commands.size(); ++i) {
+    std::string text = WithRealAddress(page.commands[i].text, "8080", server.Port());
+    if (sink) text = WithRealAddress(text, "9090", sink->Port());
+    std::ofstream(place.run / (std::to_string(i) + ".command")) << text;
+  }
 
   const char* old_path = std::getenv("PATH");
   support::Process shell(

@@ -85,12 +85,19 @@ int ReportRefusal(const Answer& answer, Form form, Console& console) {
   return ExitCodeOf(answer.status);
 }
 
-void PrintJson(std::string_view body, Console& console) {
+std::string CompactJson(std::string_view body) {
   simdjson::dom::parser parser;
-  element document;
-  if (parser.parse(body.data(), body.size()).get(document) != simdjson::SUCCESS)
+  std::string text(body.size(), '\0');
+  std::size_t size = 0;
+  if (parser.parse(body.data(), body.size()).error() != simdjson::SUCCESS ||
+      simdjson::minify(body.data(), body.size(), text.data(), size) != simdjson::SUCCESS)
     throw base::UserError("the server's answer is no JSON: is it Tenure that answers there?");
-  const std::string text = simdjson::minify(document);
+  text.resize(size);
+  return text;
+}
+
+void PrintJson(std::string_view body, Console& console) {
+  const std::string text = CompactJson(body);
   // Programs get every byte; on a terminal a direction mark in a name must not fool the reader.
   console.out << (console.out_is_terminal ? config::Printable(text) : text) << "\n";
 }

@@ -26,6 +26,10 @@ enum class Form { kTable, kJson };
 /// server's own JSON), and returns the exit code for it.
 int ReportRefusal(const Answer& answer, Form form, Console& console);
 
+/// The server's JSON without its spaces, otherwise as it came: a number keeps its digits, which a
+/// floating-point number would not. Throws base::UserError when it is no JSON.
+std::string CompactJson(std::string_view body);
+
 /// Prints the server's JSON on standard output; text that is no JSON is refused.
 void PrintJson(std::string_view body, Console& console);
 

@@ -17,7 +17,7 @@ class Command {
  public:
   virtual ~Command() = default;
 
-  virtual std::string_view words() const = 0;    ///< one or two words
+  virtual std::string_view words() const = 0;    ///< one to three
   virtual std::string_view summary() const = 0;  ///< for lists: a phrase without a full stop
   /// Paragraphs below the flags: what to know, examples. May be empty.
   virtual std::string notes() const { return {}; }
@@ -53,6 +53,14 @@ std::unique_ptr<Command> MakeTaskRun();
 std::unique_ptr<Command> MakeTimerSet();
 std::unique_ptr<Command> MakeTimerShow();
 std::unique_ptr<Command> MakeTimerCancel();
+std::unique_ptr<Command> MakeUsageSink();
+std::unique_ptr<Command> MakeUsageWindows();
+std::unique_ptr<Command> MakeUsageRecords();
+std::unique_ptr<Command> MakeUsageTotals();
+std::unique_ptr<Command> MakeUsageFactors();
+std::unique_ptr<Command> MakeUsageFactorsSet();
+std::unique_ptr<Command> MakeUsageSend();
+std::unique_ptr<Command> MakeUsageAudit();
 std::unique_ptr<Command> MakeConfigCheck();
 std::unique_ptr<Command> MakeConfigShow();
 std::unique_ptr<Command> MakeConfigReference();

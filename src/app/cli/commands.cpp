@@ -6,6 +6,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeServe());
   commands.push_back(MakeMigrate());
+  commands.push_back(MakeUsageSink());
   commands.push_back(MakeLeaseList());
   commands.push_back(MakeLeaseShow());
   commands.push_back(MakeLeaseHistory());
@@ -28,6 +29,13 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeTimerSet());
   commands.push_back(MakeTimerShow());
   commands.push_back(MakeTimerCancel());
+  commands.push_back(MakeUsageWindows());
+  commands.push_back(MakeUsageRecords());
+  commands.push_back(MakeUsageTotals());
+  commands.push_back(MakeUsageAudit());
+  commands.push_back(MakeUsageFactors());
+  commands.push_back(MakeUsageFactorsSet());
+  commands.push_back(MakeUsageSend());
   commands.push_back(MakeConfigCheck());
   commands.push_back(MakeConfigShow());
   commands.push_back(MakeConfigReference());

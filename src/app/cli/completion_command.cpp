@@ -51,7 +51,7 @@ std::string FlagNames(Command& command) {
 
 std::string Script() {
   std::map<std::string, std::string> below;  // first word -> what may follow it
-  std::string commands;
+  std::map<std::string, std::string> flags;  // two words -> what may follow them
   for (const auto& command : AllCommands()) {
     const std::string words(command->words());
     const std::size_t space = words.find(' ');
@@ -59,9 +59,17 @@ std::string Script() {
       below[words] += FlagNames(*command);
       continue;
     }
+    const std::size_t third = words.find(' ', space + 1);
+    if (third != std::string::npos) {  // it stands behind the command of its first two words
+      flags[words.substr(0, third)] += fmt::format(" {}", words.substr(third + 1));
+      continue;
+    }
     below[words.substr(0, space)] += words.substr(space + 1) + ' ';
-    commands += fmt::format("      \"{}\") words=\"{}\" ;;\n", words, FlagNames(*command));
+    flags[words] += FlagNames(*command);
   }
+  std::string commands;
+  for (const auto& [words, rest] : flags)
+    commands += fmt::format("      \"{}\") words=\"{}\" ;;\n", words, rest);
   std::string first_words;
   std::string groups;
   for (const auto& [word, rest] : below) {

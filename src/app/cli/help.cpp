@@ -38,11 +38,11 @@ Exit codes: 0 done, 1 error, 2 the command line or the configuration is wrong, 3
 /// A part of the main page and the first words of the commands below it.
 struct Heading {
   std::string_view title;
-  std::array<std::string_view, 5> first_words;
+  std::array<std::string_view, 6> first_words;
 };
 constexpr std::array<Heading, 5> kHeadings{{
-    {"Run a server", {"serve", "migrate"}},
-    {"Ask a server", {"lease", "message", "session", "task", "timer"}},
+    {"Run a server", {"serve", "migrate", "usage-sink"}},
+    {"Ask a server", {"lease", "message", "session", "task", "timer", "usage"}},
     {"Look after it", {"config", "admin"}},
     {"Explain", {"why"}},
     {"Your shell", {"completion"}},

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "config/printable.hpp"
+#include "http/json_text.hpp"
 
 namespace tenure::app {
 namespace {
@@ -18,16 +19,19 @@ namespace {
 }  // namespace
 
 JsonRow JsonRow::Parse(std::string_view json) {
+  const std::string compact = CompactJson(json);
   simdjson::dom::parser parser;
   simdjson::dom::object object;
-  if (parser.parse(json.data(), json.size()).get(object) != simdjson::SUCCESS) NotOurs();
+  if (parser.parse(compact).get(object) != simdjson::SUCCESS) NotOurs();
+  const std::vector<std::string_view> texts = http::MemberTexts(compact);
   JsonRow row;
+  std::size_t member = 0;
   for (const auto& [name, value] : object) {
+    const std::string_view as_written = texts.at(member++);
     std::string_view text;
     if (value.is_null()) continue;
-    row.fields_[std::string(name)] = value.get(text) == simdjson::SUCCESS
-                                         ? std::string(text)
-                                         : std::string(simdjson::minify(value));
+    row.fields_[std::string(name)] =
+        value.get(text) == simdjson::SUCCESS ? std::string(text) : std::string(as_written);
   }
   return row;
 }
@@ -60,19 +64,17 @@ std::string JsonRow::Lines(
 
 PageFlags::Page ReadPage(const Answer& answer,
                          const std::function<std::vector<std::string>(const JsonRow&)>& cells) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  simdjson::dom::array items;
-  if (parser.parse(answer.body).get(document) != simdjson::SUCCESS ||
-      document["items"].get(items) != simdjson::SUCCESS)
-    NotOurs();
+  const JsonRow document = JsonRow::Parse(answer.body);
+  const std::string items = document.Text("items");
+  if (!items.starts_with('[')) NotOurs();
   PageFlags::Page page;
-  for (const simdjson::dom::element item : items) {
-    page.printed.json.push_back(simdjson::minify(item));
-    page.printed.rows.push_back(cells(JsonRow::Parse(page.printed.json.back())));
+  for (const std::string_view item : http::ElementTexts(items)) {
+    page.printed.json.emplace_back(item);
+    page.printed.rows.push_back(cells(JsonRow::Parse(item)));
   }
-  std::string_view cursor;
-  if (document["next_cursor"].get(cursor) == simdjson::SUCCESS) page.next_cursor = cursor;
+  for (const std::string_view name : {"next_cursor", "nextCursor"})
+    if (std::string cursor = document.Text(name); !cursor.empty())
+      page.next_cursor = std::move(cursor);
   return page;
 }
 

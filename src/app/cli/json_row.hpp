@@ -10,8 +10,8 @@
 
 namespace tenure::app {
 
-/// A flat look at a JSON object of the server's, for printing: strings as they are, numbers and
-/// flags as text, what is nested as compact JSON; null and what is missing is empty.
+/// A flat look at a JSON object of the server's, for printing: strings as they are, everything else
+/// as the server wrote it (without spaces); null and what is missing is empty.
 class JsonRow {
  public:
   /// Throws base::UserError when it is no JSON object.
@@ -32,7 +32,8 @@ class JsonRow {
   std::map<std::string, std::string, std::less<>> fields_;
 };
 
-/// A page {"items": […], "next_cursor": …} of which each item makes one row of cells.
+/// A page {"items": […], "next_cursor": …} (or "nextCursor") of which each item makes one row of
+/// cells.
 PageFlags::Page ReadPage(const Answer& answer,
                          const std::function<std::vector<std::string>(const JsonRow&)>& cells);
 

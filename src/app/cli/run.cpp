@@ -22,9 +22,12 @@ using Arguments = std::vector<std::string>;
 
 /// How many of `arguments` are the command's words; 0 when they are not.
 std::size_t WordsMatched(const Command& command, const Arguments& arguments) {
-  const std::string words(command.words());
-  if (!arguments.empty() && arguments[0] == words) return 1;
-  if (arguments.size() > 1 && arguments[0] + ' ' + arguments[1] == words) return 2;
+  std::string given;
+  for (std::size_t count = 0; count < arguments.size() && given.size() < command.words().size();) {
+    if (count > 0) given += ' ';
+    given += arguments[count++];
+    if (given == command.words()) return count;
+  }
   return 0;
 }
 
@@ -87,18 +90,17 @@ std::optional<int> RunPage(const Arguments& arguments, const Commands& commands,
 int Dispatch(const Arguments& arguments, Console& console) {
   const Commands commands = AllCommands();
   if (const std::optional<int> exit = RunPage(arguments, commands, console)) return *exit;
-  for (const auto& command : commands) {
-    const std::size_t matched = WordsMatched(*command, arguments);
-    if (matched == 0) continue;
-    const auto rest = arguments.begin() + static_cast<std::ptrdiff_t>(matched);
-    try {
-      return RunCommand(*command, Arguments(rest, arguments.end()), console);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}\nSee `tenure {} --help`.", error.what(), command->words()));
-    }
+  const auto matched = [&](const auto& command) { return WordsMatched(*command, arguments); };
+  const auto longest = std::ranges::max_element(commands, {}, matched);
+  if (matched(*longest) == 0)
+    throw UsageError(NoSuchCommand(arguments, commands).what() +
+                     std::string("\nSee `tenure --help`."));
+  const auto rest = arguments.begin() + static_cast<std::ptrdiff_t>(matched(*longest));
+  try {
+    return RunCommand(**longest, Arguments(rest, arguments.end()), console);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}\nSee `tenure {} --help`.", error.what(), (*longest)->words()));
   }
-  throw UsageError(NoSuchCommand(arguments, commands).what() +
-                   std::string("\nSee `tenure --help`."));
 }
 
 }  // namespace

@@ -64,6 +64,12 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kPost, "/api/v1/leases/{name}/break", "breakLease");
   add(http::Method::kGet, "/api/v1/tasks", "listTasks");
   add(http::Method::kPost, "/api/v1/tasks/{name}/run", "runTask");
+  add(http::Method::kGet, "/usage/windows", "listWindows");
+  add(http::Method::kGet, "/usage/windows/{window}/records", "listRecords");
+  add(http::Method::kGet, "/usage/totals", "getTotals");
+  add(http::Method::kGet, "/usage/factors", "listFactors");
+  add(http::Method::kPost, "/usage/factors", "setFactor");
+  add(http::Method::kPost, "/usage/send", "send");
   return router;
 }
 

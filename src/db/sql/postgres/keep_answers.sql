@@ -3,4 +3,4 @@
 update tenure.answers a
    set status = item.status, body = item.body, location = item.location
   from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as item (name, status, body, location)
- where a.name = item.name
+ where a.name = any (array[item.name])

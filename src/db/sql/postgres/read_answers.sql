@@ -3,4 +3,4 @@
 -- Locks: none
 select item.ordinal, a.body_hash, a.status, a.body, a.location
   from unnest($1::text[]) with ordinality as item (name, ordinal)
-  join tenure.answers a on a.name = item.name
+  join tenure.answers a on a.name = any (array[item.name])

@@ -9,5 +9,6 @@ select item.ordinal, coalesce(i.state, 0), coalesce(i.fence, 0), i.term, i.hash,
        coalesce(i.not_before_ms, 0), coalesce(i.attempts, 0), coalesce(i.crashes, 0), i.result, i.error,
        coalesce(i.received_ms, 0), coalesce(i.updated_ms, 0), coalesce(f.fence, 0)
   from unnest($1::text[], $2::text[], $3::text[]) with ordinality as item (tenant, source, message_id, ordinal)
-  left join tenure.inbox i on i.tenant = item.tenant and i.source = item.source and i.message_id = item.message_id
+  left join tenure.inbox i on i.tenant = any (array[item.tenant]) and i.source = item.source
+                            and i.message_id = item.message_id
   left join tenure.inbox_floors f on f.tenant = item.tenant

@@ -6,5 +6,6 @@
 -- Lock order: inbox with SKIP LOCKED: it waits for nobody
 select item.ordinal
   from unnest($1::text[], $2::text[], $3::text[]) with ordinality as item (tenant, source, message_id, ordinal)
-  join tenure.inbox i on i.tenant = item.tenant and i.source = item.source and i.message_id = item.message_id
+  join tenure.inbox i on i.tenant = any (array[item.tenant]) and i.source = item.source
+                       and i.message_id = item.message_id
    for update of i skip locked

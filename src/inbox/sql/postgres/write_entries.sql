@@ -12,4 +12,5 @@ update tenure.inbox i
               $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::bigint[])
        as item (tenant, source, message_id, state, fence, term, hash, lease_until_ms, not_before_ms, attempts, crashes,
                 result, error, received_ms, updated_ms)
- where i.tenant = item.tenant and i.source = item.source and i.message_id = item.message_id
+ where i.tenant = any (array[item.tenant]) and i.source = item.source
+   and i.message_id = item.message_id

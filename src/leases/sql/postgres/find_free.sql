@@ -4,5 +4,5 @@
 -- Locks: none
 select item.ordinal
   from unnest($1::text[], $2::text[]) with ordinality as item (tenant, name, ordinal)
-  join tenure.leases l on l.tenant = item.tenant and l.name = item.name
+  join tenure.leases l on l.tenant = any (array[item.tenant]) and l.name = item.name
  where l.term is null or l.expires_ms <= $3::bigint

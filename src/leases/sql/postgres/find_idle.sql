@@ -11,10 +11,11 @@ with page as (
    limit $4::bigint
 ), idle as (
   select l.tenant, l.name
-    from tenure.leases l
-   where (l.tenant, l.name) in (select tenant, name from page where expires_ms < $3::bigint)
-     and l.expires_ms < $3::bigint
-     and not exists (select from tenure.lease_tickets t where t.tenant = l.tenant and t.name = l.name)
+    from page
+    join tenure.leases l on l.tenant = any (array[page.tenant]) and l.name = page.name
+   where page.expires_ms < $3::bigint and l.expires_ms < $3::bigint
+     and not exists (select from tenure.lease_tickets t
+                      where t.tenant = any (array[l.tenant]) and t.name = l.name)
      for update of l skip locked
 )
 select page.tenant, page.name, page.fence, (idle.name is not null)::int::bigint

@@ -7,5 +7,5 @@ select item.ordinal, l.name, l.fence, l.term, l.holder, l.metadata, l.ttl_ms, l.
        (select count(*) from tenure.lease_tickets t
          where t.tenant = l.tenant and t.name = l.name and t.expires_ms > $3::bigint)
   from unnest($1::text[], $2::text[]) with ordinality as item (tenant, name, ordinal)
-  join tenure.leases l on l.tenant = item.tenant and l.name = item.name
+  join tenure.leases l on l.tenant = any (array[item.tenant]) and l.name = item.name
  where l.fence > 0

@@ -5,7 +5,8 @@
 -- Lock order: leases FOR KEY SHARE, before every other lock of the transaction
 select item.ordinal, l.expires_ms
   from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as item (tenant, name, fence, ordinal)
-  join tenure.leases l on l.tenant = item.tenant and l.name = item.name and l.fence = item.fence
+  join tenure.leases l on l.tenant = any (array[item.tenant]) and l.name = item.name
+                      and l.fence = item.fence
  where l.term is not null
  order by item.tenant collate "C", item.name collate "C"
    for key share of l

@@ -7,5 +7,5 @@
 select item.ordinal, l.fence, l.term, l.holder, l.metadata, l.ttl_ms, l.granted_ms, l.renewed_ms, l.expires_ms,
        l.break_reason, l.next_ticket, coalesce(f.fence, 0)
   from unnest($1::text[], $2::text[]) with ordinality as item (tenant, name, ordinal)
-  join tenure.leases l on l.tenant = item.tenant and l.name = item.name
+  join tenure.leases l on l.tenant = any (array[item.tenant]) and l.name = item.name
   left join tenure.lease_floors f on f.tenant = item.tenant

@@ -8,5 +8,6 @@ update tenure.lease_tickets t
          select held.ctid
            from unnest($1::text[], $2::text[], $3::uuid[]) as item (tenant, name, term)
            join tenure.lease_tickets held
-             on held.tenant = item.tenant and held.name = item.name and held.term = item.term
+             on held.tenant = any (array[item.tenant]) and held.name = item.name
+            and held.term = item.term
             for update of held skip locked))

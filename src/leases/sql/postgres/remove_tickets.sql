@@ -2,4 +2,4 @@
 -- Lock order: under the locks of lock_names.sql
 delete from tenure.lease_tickets t
  using unnest($1::text[], $2::text[], $3::uuid[]) as item (tenant, name, term)
- where t.tenant = item.tenant and t.name = item.name and t.term = item.term
+ where t.tenant = any (array[item.tenant]) and t.name = item.name and t.term = item.term

@@ -6,5 +6,5 @@
 -- Lock order: the same rows again, without waiting
 select item.ordinal
   from unnest($1::text[], $2::text[]) with ordinality as item (tenant, name, ordinal)
-  join tenure.leases l on l.tenant = item.tenant and l.name = item.name
+  join tenure.leases l on l.tenant = any (array[item.tenant]) and l.name = item.name
    for update of l skip locked

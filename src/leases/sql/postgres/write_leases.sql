@@ -13,4 +13,4 @@ update tenure.leases l
               $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[])
        as item (tenant, name, fence, term, holder, metadata, ttl_ms, granted_ms, renewed_ms, expires_ms, broken,
                 break_reason, next_ticket)
- where l.tenant = item.tenant and l.name = item.name
+ where l.tenant = any (array[item.tenant]) and l.name = item.name

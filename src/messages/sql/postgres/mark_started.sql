@@ -2,4 +2,4 @@
 -- Lock order: message_claims, ascending as given
 update tenure.message_claims c set started = item.started
   from unnest($1::text[], $2::uuid[], $3::bigint[]) as item (tenant, claim, started)
- where c.tenant = any (array[item.tenant]) and c.claim = any (array[item.claim]) and c.started < item.started
+ where c.tenant = any (array[item.tenant]) and c.claim = item.claim and c.started < item.started

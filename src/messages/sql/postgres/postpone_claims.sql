@@ -2,4 +2,4 @@
 -- Lock order: under the locks of the reaper
 update tenure.message_claims c set look_ms = item.look_ms
   from unnest($1::text[], $2::uuid[], $3::bigint[]) as item (tenant, claim, look_ms)
- where c.tenant = any (array[item.tenant]) and c.claim = any (array[item.claim])
+ where c.tenant = any (array[item.tenant]) and c.claim = item.claim

@@ -3,4 +3,4 @@
 -- Locks: none
 select item.ordinal, s.id, s.tenant, s.user_id, s.capacity_id, s.turn, s.kind, s.start_ms, s.end_ms, s.end_reason
   from unnest($1::uuid[]) with ordinality as item (id, ordinal)
-  join tenure.sessions s on s.id = item.id
+  join tenure.sessions s on s.id = any (array[item.id])

@@ -5,5 +5,5 @@
 -- Lock order: session_keys with SKIP LOCKED: it waits for nobody
 select item.ordinal
   from unnest($1::uuid[], $2::uuid[]) with ordinality as item (user_id, capacity_id, ordinal)
-  join tenure.session_keys k on k.user_id = item.user_id and k.capacity_id = item.capacity_id
+  join tenure.session_keys k on k.user_id = any (array[item.user_id]) and k.capacity_id = item.capacity_id
    for update of k skip locked

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/task.hpp"
+#include "http/message.hpp"
+
+namespace tenure::http {
+
+struct OutgoingOptions {
+  /// Under way at a time, each with a connection of its own. Raise it when receivers are far away.
+  std::size_t in_flight_max = 8;
+  /// Waiting for their turn. Beyond either the answer is an error at once: whoever asks has its own
+  /// memory of what is to be sent (the outbox), and this must not become a second one.
+  std::size_t queue_items = 256;
+  std::size_t queue_bytes = 32 << 20;
+  std::string ca_file{};  ///< whose signatures count, instead of the system's certificates
+};
+
+struct OutgoingRequest {
+  Method method = Method::kPost;
+  std::string url{};  ///< of an operator: see base::OperatorUrlProblem
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string body{};                 ///< JSON, unless a header says what else; empty: none is sent
+  std::int64_t timeout_ms = 10'000;   ///< from `Send` to the last byte of the answer
+  std::size_t answer_max = 64 << 10;  ///< how many bytes of the answer are kept
+};
+
+struct OutgoingReply {
+  int status = 0;          ///< 0: there was no whole answer
+  std::string body{};      ///< at most `answer_max` bytes of it
+  bool truncated = false;  ///< there was more
+  /// Retry-After, in seconds or as a date, from now on; at most a day.
+  std::optional<std::int64_t> retry_after_ms{};
+  std::string error{};  ///< why there is no answer: for logs, never with a secret
+  /// Without an answer: whether the server may have seen the request. False: it cannot have.
+  bool maybe_received = false;
+
+  bool acknowledged() const { return status >= 200 && status < 300; }
+};
+
+/// Sends requests to addresses that operators chose, without anybody waiting: libcurl's multi
+/// interface on one thread. Verifies TLS; follows no redirect (3xx is an answer like any other),
+/// takes no proxy from the environment, keeps connections for the next request.
+///
+/// Invariants:
+///  (1) `done` runs exactly once for each `Send`, with no lock held: it may send again.
+///  (2) It runs within `timeout_ms` of `Send` and the moment that other `done`s take, however many
+///      wait: the time in the queue counts, and what is too late is not begun. So one receiver that
+///      hangs delays the others by their own time-out at most. (Only a name server that does not
+///      answer can hold up the thread, and only when a request to it is given up.)
+///  (3) A status means that the whole answer came, up to `answer_max`. An answer that breaks off is
+///      none, whatever it had begun to say. (One whose length only the end of the connection tells
+///      has no other end.)
+///  (4) `maybe_received == false` means that no byte of the request left this process.
+///
+/// A request can arrive twice: a connection that was kept may turn out to be closed as the request
+/// is written, and libcurl then repeats it on a new one; the server may have read the first. So
+/// requests must be idempotent, by a key or by their nature.
+///
+/// Life: construct, Start, Stop. What is sent before Start waits. `Stop` cuts off what is under way
+/// and completes everything with an error; what comes later is refused.
+///
+/// Threads: `Send` from any; the rest from the owner. `done` runs on the thread of this class; when
+/// the request is refused (bad address or header, too many waiting, stopped) on the caller's,
+/// before `Send` returns; and what `Stop` cuts off on the owner's, before that returns. So hold no
+/// lock there that `done` needs. It must be short, must not throw and must not call `Stop`.
+class Outgoing {
+ public:
+  using Done = base::UniqueFunction<OutgoingReply>;
+
+  /// REQUIRES: the clock is the machine's; it is what the thread sleeps by.
+  explicit Outgoing(OutgoingOptions options, const base::Clock& clock = base::SystemClock());
+  ~Outgoing();
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+
+  void Start();
+  void Stop();
+  void Send(OutgoingRequest request, Done done);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenure::http

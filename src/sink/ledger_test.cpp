@@ -1,0 +1,88 @@
+#include "sink/ledger.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace tenure::sink {
+namespace {
+
+using testing::ElementsAre;
+
+base::Uuid Id(std::uint8_t number) {
+  base::Uuid id;
+  id.bytes[15] = number;
+  return id;
+}
+
+Record Of(std::uint8_t session, std::int64_t window, std::int64_t usage) {
+  return {.session = Id(session),
+          .window = window,
+          .user = Id(static_cast<std::uint8_t>(100 + session)),
+          .tenant = Id(201),
+          .capacity = Id(211),
+          .kind = 1,
+          .start_ms = window * 60'000,
+          .end_ms = window * 60'000 + 60'000,
+          .usage = usage};
+}
+
+class LedgerTest : public testing::Test {
+ protected:
+  support::TempDir folder_;
+  LedgerLock lock_{folder_.path()};
+  Ledger ledger_{folder_.path(), db::Access::kWrite};
+};
+
+TEST_F(LedgerTest, AppliesEachRecordOnceForEver) {
+  const std::vector<Record> first = {Of(1, 1, 10), Of(2, 1, 20)};
+  const std::vector<Record> second = {Of(2, 1, 20), Of(2, 2, 5)};
+  EXPECT_EQ(ledger_.Apply(first).applied, 2);
+  const Applied again = ledger_.Apply(second);
+  EXPECT_EQ(again.applied, 1);
+  EXPECT_EQ(again.duplicate, 1);
+  EXPECT_EQ(ledger_.Apply(second).duplicate, 2);
+  EXPECT_EQ(ledger_.Sum().usage, 35);
+  EXPECT_EQ(ledger_.Sum().records, 3);
+  EXPECT_EQ(ledger_.Count(What::kSession), 2);
+  EXPECT_EQ(ledger_.Records(Id(2), 0, 10), (std::vector<Record>{Of(2, 1, 20), Of(2, 2, 5)}));
+  EXPECT_EQ(ledger_.Records(Id(2), 1, 10), (std::vector<Record>{Of(2, 2, 5)}));
+  for (const auto& [what, usage] :
+       {std::pair{What::kTenant, 35}, {What::kCapacity, 35}, {What::kSession, 10}})
+    EXPECT_EQ(ledger_.Totals(what, std::nullopt, 10).front().usage, usage);
+  EXPECT_EQ(ledger_.Totals(What::kSession, Id(1), 10).front().usage, 25);
+  EXPECT_EQ(ledger_.Top(What::kUser, 1).front().id, Id(102));
+}
+
+TEST_F(LedgerTest, AContradictionChangesNothingAndIsRememberedForEver) {
+  ledger_.Apply(std::vector{Of(1, 1, 10)});
+  Record other_user = Of(1, 1, 10);
+  other_user.user = Id(9);
+  for (const Record& wrong : {Of(1, 1, 11), other_user}) {
+    const Applied outcome = ledger_.Apply(std::vector{Of(2, 1, 20), wrong});
+    EXPECT_THAT(outcome.conflicts, ElementsAre(RecordId(wrong)));
+    EXPECT_EQ(outcome.applied, 0);
+  }
+  EXPECT_EQ(ledger_.Sum().usage, 10) << "not even what was right in that request";
+  EXPECT_EQ(ledger_.Conflicts(), 1);
+  Ledger reader(folder_.path(), db::Access::kRead);
+  EXPECT_EQ(reader.Conflicts(), 1);
+}
+
+TEST_F(LedgerTest, ASumThatIsTooLargeIsRefusedRatherThanRounded) {
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max() - 5;
+  ledger_.Apply(std::vector{Of(1, 1, kHuge)});
+  EXPECT_THROW(ledger_.Apply(std::vector{Of(2, 1, 10)}), base::Fault);
+  EXPECT_EQ(ledger_.Sum().usage, kHuge);
+  EXPECT_TRUE(ledger_.Records(Id(2), 0, 10).empty());
+  EXPECT_EQ(ledger_.Apply(std::vector{Of(2, 1, 5)}).applied, 1) << "it goes on";
+}
+
+TEST_F(LedgerTest, TheFolderBelongsToOneProcess) {
+  EXPECT_THROW(LedgerLock{folder_.path()}, base::UserError);
+}
+
+}  // namespace
+}  // namespace tenure::sink

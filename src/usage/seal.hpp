@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "db/operation.hpp"
+#include "usage/window.hpp"
+
+namespace tenure::usage {
+
+/// In millionths, by kind.
+using SeedFactors = std::array<std::int64_t, kKinds>;
+
+struct SealRequest {
+  std::int64_t interval_ms = 60'000;
+  bool send = false;  ///< somebody is to be told of it
+  SeedFactors factors{1'000'000, 2'000'000, 3'000'000};
+};
+struct SealReply {
+  std::optional<Window> sealed{};  ///< none: none is due
+};
+
+/// Closes the next window, if its end has come.
+///
+/// Why nothing lands in a closed window (U1). Let n be the window that ends at E, sealed by T.
+///  - A transaction that starts or ends a session and held the seal (shared) before T did has
+///    committed before T goes on: its change is in the window's content, which is read later.
+///  - One that takes the seal after T has committed reads sealed_ms >= E in a later statement, and
+///    its instant is not before that (sessions/bounds.hpp).
+///  - There is no third case: the seal is held from before the clock is read until COMMIT, alone by
+///    T. On SQLite the write transaction itself is the seal.
+/// That E has passed by the store's clock is not needed for this; it only keeps instants near the
+/// clock. A clock that was ahead and is set back makes instants stand still at E until it has
+/// caught up; time that nobody was active in by any record is charged to nobody.
+///
+/// Two who try at once: the second one finds the first one's window. A crash before COMMIT leaves
+/// nothing; a lost reply is answered by the next look.
+class SealHandler final : public db::TypedHandler<SealRequest, SealReply> {
+ public:
+  std::string_view name() const override { return "usage.seal"; }
+  bool reads() const override { return true; }
+
+ protected:
+  /// Answers when none is due, without the seal.
+  void ReadItems(db::Transaction& tx, Items items) override;
+  void WriteItems(db::Transaction& tx, Items items) override;
+};
+
+/// Writes the factors of the configuration where the store has none. Returns what is there then.
+/// REQUIRES: under the seal.
+std::vector<Factor> SeedAndLoadFactors(db::Transaction& tx, const SeedFactors& seed,
+                                       std::int64_t now_ms);
+
+}  // namespace tenure::usage
