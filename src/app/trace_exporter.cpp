@@ -30,8 +30,8 @@ bool AsksForPatience(int status) {
 TraceExporter::TraceExporter(Options options, telemetry::Tracer& tracer)
     : options_(std::move(options)),
       tracer_(tracer),
-      client_({.base_url = http::SplitUrl(options_.endpoint).base,
-               .timeout_ms = kRequestTimeoutMs}),
+      client_(
+          {.base_url = http::SplitUrl(options_.endpoint).base, .timeout_ms = kRequestTimeoutMs}),
       path_(http::SplitUrl(options_.endpoint).path) {}
 
 TraceExporter::~TraceExporter() { Stop(); }
