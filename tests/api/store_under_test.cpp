@@ -52,12 +52,10 @@ std::string ExecuteSqlite(const std::filesystem::path& file, const std::string& 
   return first;
 }
 
-/// Windows of usage are short, and nobody takes what is sent: tests look at them.
+/// Windows of usage are short: tests look at them.
 struct Shared {
   explicit Shared(Engine engine)
-      : store(engine),
-        server(store.Options(
-            {"--set", "usage.interval=1s", "--set", "usage.endpoint=http://127.0.0.1:9/usages"})) {}
+      : store(engine), server(store.Options({"--set", "usage.interval=1s"})) {}
   StoreUnderTest store;
   support::ServerProcess server;
 };
