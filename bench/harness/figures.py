@@ -12,7 +12,7 @@ class Figure:
     what: str
     against: str
     unit: str
-    goal: float
+    goal: float | None  # none: it is only reported, and has no peer
     sense: str  # ">=" or "<=", of the ratio ours : peer
     ours: list = field(default_factory=list)
     peer: list = field(default_factory=list)
@@ -21,6 +21,8 @@ class Figure:
 
     @property
     def ratio(self):
+        if self.goal is None:
+            return None
         return statistics.median(self.ours) / statistics.median(self.peer)
 
     @property
@@ -29,13 +31,16 @@ class Figure:
 
     @property
     def met(self):
+        if self.goal is None:
+            return None
         return self.ratio >= self.goal if self.sense == ">=" else self.ratio <= self.goal
 
     def as_json(self):
         return {
             "row": self.row, "what": self.what, "against": self.against, "unit": self.unit,
-            "ours": self.ours, "peer": self.peer, "ratio": round(self.ratio, 3),
-            "goal": f"{self.sense} {self.goal}", "met": self.met, "notes": self.notes, "cpu": self.cpu,
+            "ours": self.ours, "peer": self.peer, "ratio": None if self.goal is None else round(self.ratio, 3),
+            "goal": None if self.goal is None else f"{self.sense} {self.goal}", "met": self.met,
+            "notes": self.notes, "cpu": self.cpu,
         }
 
 
@@ -90,11 +95,17 @@ def remarks(figure):
         yield ", ".join(f"{name} {spread(numbers)}" for name, numbers in figure.cpu.items())
 
 
+def _judged(figure):
+    """The last columns: against what, and whether the goal is met."""
+    if figure.goal is None:
+        return [figure.against, "", "", "", "reported"]
+    return [figure.against, f"{spread(figure.peer)} {figure.unit}", ratio_text(figure),
+            f"{figure.sense} {figure.goal:g}", "met" if figure.met else "MISSED"]
+
+
 def table(figures, failures):
     head = ["row", "work", "Tenure", "against", "peer", "ratio", "goal", ""]
-    lines = [[f.row, f.what, f"{spread(f.ours)} {f.unit}", f.against, f"{spread(f.peer)} {f.unit}",
-              ratio_text(f),
-              f"{f.sense} {f.goal:g}", "met" if f.met else "MISSED"] for f in figures]
+    lines = [[f.row, f.what, f"{spread(f.ours)} {f.unit}", *_judged(f)] for f in figures]
     lines += [[row, "FAILED: " + reason.splitlines()[0][:100], "", "", "", "", "", ""]
               for row, reason in failures]
     widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]

@@ -97,20 +97,14 @@ def over_http(bench, mode, port, servers=(), **options):
     return _measured(servers, argv)
 
 
-def _settle(bench, engine):
-    if engine == "PostgreSQL":
-        bench.postgres.sql("vacuum analyze tenure.messages", "tenure")
-        bench.postgres.sql("checkpoint", "tenure")
-
-
 def library_rates(bench, engine):
     place, servers = place_of(bench, engine)
     # Topics are spread over the lanes, as the peers' batches are over connections.
     enqueue = library(bench, "enqueue", place, servers, seconds=bench.seconds, topics=4)
     place, servers = place_of(bench, engine)
     count = _whole_batches(min(enqueue["jobs"], 100_000 * bench.seconds))
+    # As the peers do: no vacuum and no checkpoint between filling and processing.
     library(bench, "fill", place, count=count)
-    _settle(bench, engine)
     return {"enqueue": enqueue, "process": library(bench, "process", place, servers, count=count)}
 
 
@@ -118,10 +112,12 @@ def http_rates(bench, engine):
     place, servers = place_of(bench, engine)
     store = None if engine == "SQLite" else place
     with Tenure(bench, bench.new_folder(), store, settings=("http.max_body=4MiB",)) as tenure:
-        counted = [tenure.process, *servers]
-        enqueue = over_http(bench, "enqueue", tenure.port, counted, seconds=bench.seconds)
-        _settle(bench, engine)
-        process = over_http(bench, "process", tenure.port, counted, count=enqueue["jobs"])
+        enqueue = over_http(bench, "enqueue", tenure.port, [tenure.process, *servers], seconds=bench.seconds, topics=4)
+    place, servers = place_of(bench, engine)
+    store = None if engine == "SQLite" else place
+    with Tenure(bench, bench.new_folder(), store, settings=("http.max_body=4MiB",)) as tenure:
+        filled = over_http(bench, "enqueue", tenure.port, seconds=bench.seconds)
+        process = over_http(bench, "process", tenure.port, [tenure.process, *servers], count=filled["jobs"])
     return {"enqueue": enqueue, "process": process}
 
 

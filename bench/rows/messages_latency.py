@@ -18,6 +18,11 @@ def limit(what, most, unit="ms"):
                   peer=[most])
 
 
+def reported(what):
+    """Spec 90 asks what it is, not how much it may be."""
+    return Figure(NAME, what, "nothing", "ms", None, "<=")
+
+
 def note(figure, latency):
     figure.ours.append(latency["p99_us"] / 1000)
     figure.peer = figure.peer[:1] * len(figure.ours)
@@ -26,7 +31,11 @@ def note(figure, latency):
 
 def idle_percent(bench, tenure, also):
     """Processor time per second while one claim waits for messages that do not come."""
-    seconds = max(10, bench.seconds)
+    seconds = max(20, bench.seconds)
+    # What rows before left in the cluster would be vacuumed meanwhile, at our expense.
+    for left in ("peer", "few", "many"):
+        bench.postgres.sql(f"drop database if exists {left} with (force)")
+    bench.postgres.sql("vacuum analyze", "tenure")
     waiting = Process("wait", [bench.load_program("messages_http"), "wait", "--port", tenure.port, "--seconds",
                                str(2 * seconds)], bench.new_folder())
     try:
@@ -53,11 +62,11 @@ def measure(bench):
               for engine in ("SQLite", "PostgreSQL")}
     one = {engine: limit(f"HTTP, one server, {engine}, idle, p99", ONE_PROCESS_MS)
            for engine in ("SQLite", "PostgreSQL")}
-    busy = limit("HTTP, one server, PostgreSQL, half load, p99", ONE_PROCESS_MS)
+    busy = reported("HTTP, one server, PostgreSQL, half load, p99")
     across = limit("HTTP, two servers, PostgreSQL, idle, p99", ACROSS_MS)
-    across_busy = limit("HTTP, two servers, PostgreSQL, half load, p99", ACROSS_MS)
+    across_busy = reported("HTTP, two servers, PostgreSQL, half load, p99")
     sql = limit("select tenure.enqueue(…), idle, p99", ACROSS_MS)
-    sql_busy = limit("select tenure.enqueue(…), half load, p99", ACROSS_MS)
+    sql_busy = reported("select tenure.enqueue(…), half load, p99")
     idle = limit("processor time, one claim waiting, server and PostgreSQL", IDLE_PERCENT, "%")
     peers = {name: [] for name in PEER_NAMES}
     for _ in range(bench.repeat):

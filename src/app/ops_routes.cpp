@@ -105,8 +105,8 @@ void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
     router.Add({http::Method::kGet, std::move(pattern), std::move(operation), std::move(scope),
                 std::move(handler)});
   };
-  get("/livez", "getLiveness", "", Live);
-  get("/readyz", "getReadiness", "",
+  get("/livez", "getLiveness", http::kPublic, Live);
+  get("/readyz", "getReadiness", http::kPublic,
       [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
   get("/health", "getHealth", "ops:read", [&parts](const ExchangePtr& exchange) {
     parts.tasks.List(
@@ -120,7 +120,7 @@ void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
   get("/metrics", "getMetrics", "ops:read", [&parts](const ExchangePtr& exchange) {
     exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));
   });
-  get("/openapi.json", "getOpenApi", "", [](const ExchangePtr& exchange) {
+  get("/openapi.json", "getOpenApi", http::kPublic, [](const ExchangePtr& exchange) {
     exchange->Reply(Respond(200, std::string(OpenApiDocument())));
   });
 }

@@ -61,12 +61,18 @@ void PrintWelcome(const Service& service) {
   fflush(stdout);
 }
 
+/// Keys can change while running; whether tokens are asked for at all cannot.
+bool NeedsRestart(const config::Change& change, const Service& service) {
+  const bool keys = change.setting->name.starts_with("auth.");
+  return change.NeedsRestart() || (keys && !service.authenticates());
+}
+
 /// SIGHUP: the same sources again. What cannot change while running is named and left as it is.
-void Reload(const config::Sources& sources, config::Settings& current) {
+void Reload(const config::Sources& sources, config::Settings& current, Service& service) {
   try {
     const config::Settings loaded = config::Load(sources).settings;
     for (const config::Change& change : config::Differences(current, loaded)) {
-      if (change.NeedsRestart())
+      if (NeedsRestart(change, service))
         base::LogWarn(
             "config.needs_restart", "a changed setting takes effect at the next start",
             {{"setting", change.setting->name}, {"now", change.from}, {"then", change.to}});
@@ -77,6 +83,10 @@ void Reload(const config::Sources& sources, config::Settings& current) {
     }
     current.log.level = loaded.log.level;
     base::SetLogLevel(loaded.log.level);
+    if (!service.authenticates()) return;
+    current.auth.keys = loaded.auth.keys;
+    current.auth.secret = loaded.auth.secret;
+    service.UseKeys(current.auth);
   } catch (const std::exception& error) {
     base::LogError("config.refused", "the configuration was not reloaded",
                    {{"detail", error.what()}});
@@ -95,7 +105,7 @@ int RunServe(const config::Settings& settings, const config::Sources& sources) {
 
   config::Settings current = settings;
   int number = 0;
-  while ((number = WaitForSignal(waited)) == SIGHUP) Reload(sources, current);
+  while ((number = WaitForSignal(waited)) == SIGHUP) Reload(sources, current, service);
 
   base::LogInfo("serve.stopping", "finishing what is under way", {{"signal", number}});
   // A second signal ends the process at once: whoever sends it does not want to wait.

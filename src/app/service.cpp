@@ -51,6 +51,12 @@ http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tas
   return router;
 }
 
+std::unique_ptr<auth::Authentication> NewAuthentication(const config::AuthSettings& settings,
+                                                        telemetry::Registry& metrics) {
+  if (!settings.enabled()) return nullptr;
+  return std::make_unique<auth::Authentication>(settings, base::SystemClock(), metrics);
+}
+
 usage::Options UsageOptionsOf(const config::UsageSettings& settings) {
   return {.interval_ms = settings.interval_ms,
           .factors = {settings.factor_1, settings.factor_2, settings.factor_3},
@@ -124,11 +130,12 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       usage_(store_, sessions_, messages_, wake_, UsageOptionsOf(settings_.usage), metrics_),
       outgoing_({}),
       ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
+      auth_(NewAuthentication(settings_.auth, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_,
                         {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
                         ops_)),
-      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(), nullptr,
-              &tracer_) {
+      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(),
+              auth_ ? auth_->hook() : nullptr, &tracer_) {
   store_.SetGuard(guard_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
@@ -158,6 +165,7 @@ void Service::Start() {
     feed_->SetInterested(true);
   }
   if (exporter_) exporter_->Start();
+  if (auth_) auth_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
   if (settings_.workers) messages_.StartClockwork();
   background_.Start();
@@ -178,6 +186,7 @@ void Service::Stop() {
   leases_.StopWaiting();
   messages_.Stop();
   server_.Stop(settings_.http.stop_grace_ms);
+  if (auth_) auth_->Stop();
   background_.Stop();
   if (feed_) feed_->Stop();
   wake_.Stop();

@@ -7,6 +7,7 @@
 #include "app/ops_routes.hpp"
 #include "app/server_tasks.hpp"
 #include "app/trace_exporter.hpp"
+#include "auth/authentication.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
@@ -42,6 +43,11 @@ class Service {
   /// Everything that was answered is in the store already.
   void Stop();
 
+  /// SIGHUP: from now on these keys. REQUIRES: `authenticates()`.
+  void UseKeys(const config::AuthSettings& settings) { auth_->UseKeys(settings); }
+  /// Whether requests must carry a token; false: protected mode.
+  bool authenticates() const { return auth_ != nullptr; }
+
   std::string Url() const;
   std::string StorePlace() const { return ops_.store_place; }
   const http::Router& router() const { return router_; }
@@ -68,6 +74,7 @@ class Service {
   std::unique_ptr<db::Feed> feed_;         // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;
+  const std::unique_ptr<auth::Authentication> auth_;  // null: protected mode
   const http::Router router_;
   http::Server server_;
 };

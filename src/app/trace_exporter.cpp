@@ -21,16 +21,6 @@ constexpr std::array kPauses{milliseconds(500), milliseconds(2'000)};
 /// What is left of the spans has this long at the end: with it, stopping stays below a second.
 constexpr milliseconds kLastWords{700};
 
-/// Where the path begins: after "https://host:port".
-std::size_t PathAt(const std::string& url) {
-  return std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
-}
-
-std::string PathOf(const std::string& url) {
-  const std::string path = url.substr(PathAt(url));
-  return path.starts_with('/') ? path : "/" + path;
-}
-
 bool AsksForPatience(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -40,9 +30,9 @@ bool AsksForPatience(int status) {
 TraceExporter::TraceExporter(Options options, telemetry::Tracer& tracer)
     : options_(std::move(options)),
       tracer_(tracer),
-      client_({.base_url = options_.endpoint.substr(0, PathAt(options_.endpoint)),
-               .timeout_ms = kRequestTimeoutMs}),
-      path_(PathOf(options_.endpoint)) {}
+      client_(
+          {.base_url = http::SplitUrl(options_.endpoint).base, .timeout_ms = kRequestTimeoutMs}),
+      path_(http::SplitUrl(options_.endpoint).path) {}
 
 TraceExporter::~TraceExporter() { Stop(); }
 

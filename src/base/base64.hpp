@@ -14,4 +14,8 @@ std::string EncodeBase64(std::string_view bytes);
 /// when it is anything else.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
+/// The same with the alphabet for URLs and without padding, as tokens are written.
+std::string EncodeBase64Url(std::string_view bytes);
+std::optional<std::string> DecodeBase64Url(std::string_view text);
+
 }  // namespace tenure::base

@@ -30,5 +30,19 @@ TEST(Base64, WhatNobodyWouldHaveEncodedIsRefused) {
     EXPECT_EQ(DecodeBase64(bad), std::nullopt) << bad;
 }
 
+TEST(Base64Url, HasItsOwnAlphabetAndNoPadding) {
+  EXPECT_EQ(EncodeBase64Url("\xfb\xff\xfe"), "-__-");
+  EXPECT_EQ(EncodeBase64Url("\xff"), "_w");
+  EXPECT_EQ(EncodeBase64Url("\xff\xff"), "__8");
+  EXPECT_EQ(DecodeBase64Url("-__-"), "\xfb\xff\xfe");
+  EXPECT_EQ(DecodeBase64Url("_w"), "\xff");
+  EXPECT_EQ(DecodeBase64Url(""), "");
+}
+
+TEST(Base64Url, WhatIsWrittenOtherwiseIsNothing) {
+  for (const char* text : {"_w==", "+/+/", "_", "_x", "__9", "a b", "YQ\n", "YWJjZ", "YQ=", "a.b"})
+    EXPECT_EQ(DecodeBase64Url(text), std::nullopt) << text;
+}
+
 }  // namespace
 }  // namespace tenure::base

@@ -10,11 +10,9 @@ namespace tenure::base {
 ///
 /// Two readings, never mixed:
 ///  - `WallMs` is the calendar: it may jump in both directions. It is used for nothing but the
-///  embedded
-///    store's own clock and for log lines.
+///    embedded store's own clock, for the ends that issuers give to tokens, and for log lines.
 ///  - `BootMs` is CLOCK_BOOTTIME: it never goes back and it counts while the machine sleeps. All
-///  durations
-///    inside the process (time-outs, ages, back-off) are differences of it.
+///    durations inside the process (time-outs, ages, back-off) are differences of it.
 class Clock {
  public:
   virtual ~Clock() = default;

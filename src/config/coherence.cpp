@@ -69,10 +69,27 @@ void InsertPassword(Loaded& loaded, Problems& problems) {
     store.listen = WithPassword(store.listen, store.password);
 }
 
+/// Half an authentication would be none, or would let tokens of others in.
+void CheckAuthentication(const Loaded& loaded, Problems& problems) {
+  const AuthSettings& auth = loaded.settings.auth;
+  const std::string where = WhereOf(
+      loaded, {"auth.keys", "auth.secret", "auth.jwks_url", "auth.issuer", "auth.audience"});
+  const bool named = !auth.issuer.empty() && !auth.audience.empty();
+  if (auth.enabled() && !named)
+    problems.push_back({where,
+                        "authentication needs auth.issuer and auth.audience: without them the "
+                        "tokens of any other service would do"});
+  if (!auth.enabled() && !(auth.issuer.empty() && auth.audience.empty()))
+    problems.push_back({where,
+                        "auth.issuer and auth.audience have no use without keys: give auth.keys, "
+                        "auth.secret_file or auth.jwks_url"});
+}
+
 }  // namespace
 
 void MakeCoherent(Loaded& loaded, Problems& problems) {
   CheckOrders(loaded, problems);
+  CheckAuthentication(loaded, problems);
   InsertPassword(loaded, problems);
 }
 

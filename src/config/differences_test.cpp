@@ -36,9 +36,12 @@ TEST(Differences, AChangedSecretIsFoundAndNotShown) {
 TEST(Differences, SharedValuesReadTheSameForTheSameValue) {
   Settings settings;
   settings.sessions.duration_ms = 90'000'000;
-  EXPECT_THAT(SharedValues(settings),
-              testing::ElementsAre(NamedValue{"sessions.duration", "1d1h"},
-                                   NamedValue{"messages.payload_max", "1MiB"}));
+  EXPECT_THAT(
+      SharedValues(settings),
+      testing::ElementsAre(
+          NamedValue{"sessions.duration", "1d1h"}, NamedValue{"usage.interval", "1m"},
+          NamedValue{"usage.factors.1", "1.000000"}, NamedValue{"usage.factors.2", "2.000000"},
+          NamedValue{"usage.factors.3", "3.000000"}, NamedValue{"messages.payload_max", "1MiB"}));
 }
 
 }  // namespace

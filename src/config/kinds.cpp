@@ -42,6 +42,11 @@ struct ByteUnit {
 constexpr std::array<ByteUnit, 4> kByteUnits{
     {{"GiB", 1UL << 30}, {"MiB", 1UL << 20}, {"KiB", 1UL << 10}, {"B", 1}}};
 
+std::string_view Trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 bool IsOneLine(std::string_view text) {
   return text.size() <= kMaxTextBytes && Printable(text) == text;
 }
@@ -63,6 +68,27 @@ bool IsIpv6(std::string_view host) {
 bool Take(const Text& kind, std::string_view text, Settings& settings) {
   if (text.empty() || !IsOneLine(text)) return false;
   kind.member.In(settings) = text;
+  return true;
+}
+
+bool Take(const OptionalText& kind, std::string_view text, Settings& settings) {
+  if (!IsOneLine(text)) return false;
+  kind.member.In(settings) = text;
+  return true;
+}
+
+bool Take(const TextList& kind, std::string_view text, Settings& settings) {
+  if (!IsOneLine(text)) return false;
+  std::vector<std::string> texts;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view item = Trimmed(text.substr(0, comma));
+    if (item.empty()) return false;
+    texts.emplace_back(item);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  if (texts.size() < kind.least) return false;
+  kind.member.In(settings) = std::move(texts);
   return true;
 }
 
@@ -151,6 +177,10 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
   return std::visit(
       Overloaded{
           [&](const Text& k) { return k.member.In(settings); },
+          [&](const OptionalText& k) { return k.member.In(settings); },
+          [&](const TextList& k) {
+            return fmt::format("{}", fmt::join(k.member.In(settings), ", "));
+          },
           [&](const Choice& k) { return std::string(k.words[k.read(settings)]); },
           [&](const Switch& k) { return std::string(k.member.In(settings) ? "on" : "off"); },
           [&](const Integer& k) { return fmt::to_string(k.member.In(settings)); },
@@ -179,6 +209,10 @@ std::string Accepts(const Kind& kind) {
   return std::visit(
       Overloaded{
           [](const Text&) -> std::string { return "a text of one line"; },
+          [](const OptionalText&) -> std::string { return "empty or a text of one line"; },
+          [](const TextList& k) {
+            return fmt::format("{}texts with commas between them", k.least > 0 ? "" : "empty or ");
+          },
           [](const Choice& k) { return fmt::format("one of {}", fmt::join(k.words, ", ")); },
           [](const Switch&) -> std::string { return "on or off"; },
           [](const Integer& k) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "config/secret.hpp"
 #include "config/settings.hpp"
@@ -41,6 +42,17 @@ class Member {
 /// Any text of one line that is not empty.
 struct Text {
   Member<std::string> member;
+};
+
+/// The same, or nothing.
+struct OptionalText {
+  Member<std::string> member;
+};
+
+/// Several such texts, with commas between them; at least so many.
+struct TextList {
+  Member<std::vector<std::string>> member;
+  std::size_t least;
 };
 
 /// One of a few words. `words` follow the values of the member's enum, from 0 up.
@@ -111,8 +123,8 @@ struct SecretText {
   Member<Secret> member;
 };
 
-using Kind = std::variant<Text, Choice, Switch, Integer, Duration, ByteSize, Decimal, HostPort,
-                          PostgresUrl, HttpUrl, SecretText>;
+using Kind = std::variant<Text, OptionalText, TextList, Choice, Switch, Integer, Duration, ByteSize,
+                          Decimal, HostPort, PostgresUrl, HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/log.hpp"
 #include "config/secret.hpp"
@@ -64,6 +65,28 @@ struct HttpSettings {
   std::int64_t stop_grace_ms = 10'000;
 
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
+};
+
+/// Where in a token something stands.
+struct ClaimSettings {
+  std::vector<std::string> tenant{"tid", "org_id"};  ///< the first that is there counts
+
+  friend bool operator==(const ClaimSettings&, const ClaimSettings&) = default;
+};
+
+struct AuthSettings {
+  std::string issuer;
+  std::string audience;
+  std::vector<std::string> keys;  ///< files
+  Secret secret;
+  std::string jwks_url;
+  std::int64_t leeway_ms = 30'000;
+  ClaimSettings claims;
+
+  /// Whether tokens can be verified, and so are asked for.
+  bool enabled() const { return !keys.empty() || !secret.empty() || !jwks_url.empty(); }
+
+  friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
 struct SessionSettings {
@@ -136,6 +159,7 @@ struct Settings {
   StoreSettings store;
   LaneSettings lanes;
   HttpSettings http;
+  AuthSettings auth;
   SessionSettings sessions;
   UsageSettings usage;
   LeaseSettings leases;

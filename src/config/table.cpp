@@ -165,6 +165,45 @@ const Setting kTable[] = {
      .does = "How long requests that are under way may still take after SIGTERM.",
      .change_when = "To less than what your service manager waits before it kills."},
 
+    {.name = "auth.issuer",
+     .kind = OptionalText{AT(auth.issuer)},
+     .does = "Who makes the tokens: what their `iss` must be, to the letter.",
+     .change_when = "Together with `auth.audience` and the keys, to serve anybody but the programs "
+                    "of this machine."},
+    {.name = "auth.audience",
+     .kind = OptionalText{AT(auth.audience)},
+     .does = "Whom tokens must be meant for: their `aud`, or one of them.",
+     .change_when = "To the name that your issuer has for this service."},
+    {.name = "auth.keys",
+     .kind = TextList{AT(auth.keys), 0},
+     .does = "Files with the keys that tokens are verified with: public keys in PEM, a JWK or a "
+             "JWKS. They are read again every ten seconds and on SIGHUP.",
+     .change_when = "When keys are handed over as files. To change keys, add the new one, let the "
+                    "issuer use it, then remove the old one: no restart is needed.",
+     .takes = Takes::kWhileRunning},
+    {.name = "auth.secret",
+     .kind = SecretText{AT(auth.secret)},
+     .does = "The secret of tokens that are signed with HS256, of 32 bytes or more.",
+     .change_when = "When the issuer and this server share a secret; public keys are better, since "
+                    "whoever has the secret can make tokens.",
+     .takes = Takes::kWhileRunning},
+    {.name = "auth.jwks_url",
+     .kind = HttpUrl{AT(auth.jwks_url)},
+     .does = "Where the issuer publishes its keys as a JWKS. It is asked every ten minutes, and "
+             "when a key is not known, but never twice within 30 seconds.",
+     .change_when = "When the issuer has such an address: then keys change without anybody's help. "
+                    "They are kept for a day when it does not answer."},
+    {.name = "auth.leeway",
+     .kind = Duration{AT(auth.leeway_ms), 0, 10 * kMinute},
+     .does = "How far the issuer's clock may be off this machine's, for `exp` and `nbf`.",
+     .change_when = "Down where all clocks are kept in step."},
+    {.name = "auth.claims.tenant",
+     .kind = TextList{AT(auth.claims.tenant), 1},
+     .does = "The claim that names the tenant; the first of these that a token has counts.",
+     .change_when =
+         "When your issuer puts the tenant or organisation elsewhere. Whoever can choose "
+         "this claim's value chooses the tenant."},
+
     {.name = "sessions.duration",
      .kind = Duration{AT(sessions.duration_ms), kSecond, 3'650 * kDay},
      .does = "How long a session lasts from its start, unless it is ended or upgraded before.",

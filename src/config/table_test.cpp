@@ -20,6 +20,7 @@ std::string Another(const Kind& kind) {
     return unlike(std::to_string(k->least), std::to_string(k->most));
   if (const auto* k = std::get_if<Duration>(&kind)) return std::to_string(k->most_ms) + "ms";
   if (const auto* k = std::get_if<ByteSize>(&kind)) return ByteSizeText(k->most);
+  if (std::holds_alternative<Decimal>(kind)) return "0.000001";
   if (std::holds_alternative<HostPort>(kind)) return "localhost:1";
   if (std::holds_alternative<PostgresUrl>(kind)) return "postgres://db/x";
   if (std::holds_alternative<HttpUrl>(kind)) return "https://collector/v1/traces";
@@ -42,7 +43,7 @@ TEST(Table, NamesFlagsAndVariablesAreUnique) {
 
 TEST(Table, NamesAreLowerCaseWithAtMostOneSection) {
   for (const Setting& setting : Table()) {
-    EXPECT_EQ(setting.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_."), std::string::npos)
+    EXPECT_EQ(setting.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.0123456789"), std::string::npos)
         << setting.name;
     EXPECT_FALSE(IsSection(setting.name)) << setting.name << " is a value and a section";
   }

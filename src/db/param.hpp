@@ -17,13 +17,20 @@ struct BytesView {
   std::string_view data;
 };
 
+/// Where a row lies: PostgreSQL's ctid, SQLite's rowid. A query reads it as a number, and a later
+/// query of the same transaction finds the row by it without an index.
+/// REQUIRES: the transaction has locked the row, so that it cannot move in between.
+struct Place {
+  std::int64_t value = 0;
+};
+
 /// One parameter of a query: a column with one element per item, or one value that is the same for
 /// all items. PostgreSQL receives a column as an array, SQLite one element per execution. A Param
 /// only views what it was made from; it is encoded before `Transaction::Queue` returns.
 using Param = std::variant<
     // columns
     std::span<const base::Uuid>, std::span<const std::int64_t>, std::span<const std::string>,
-    std::span<const std::string_view>, std::span<const BytesView>,
+    std::span<const std::string_view>, std::span<const BytesView>, std::span<const Place>,
     // single values
     std::int64_t, base::Uuid, std::string_view, BytesView, std::optional<std::int64_t>,
     std::optional<base::Uuid>>;
@@ -33,6 +40,7 @@ inline Param ToParam(const std::vector<std::int64_t>& column) { return std::span
 inline Param ToParam(const std::vector<std::string>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<std::string_view>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<BytesView>& column) { return std::span(column); }
+inline Param ToParam(const std::vector<Place>& column) { return std::span(column); }
 inline Param ToParam(BytesView value) { return value; }
 inline Param ToParam(std::int64_t value) { return value; }
 inline Param ToParam(const base::Uuid& value) { return value; }

@@ -12,7 +12,6 @@
 namespace tenure::http {
 namespace {
 
-constexpr std::size_t kMaxBodyBytes = 64 * 1024 * 1024;
 /// Nothing depends on it: libcurl's own timers and `Cancel` wake the wait.
 constexpr int kPollMs = 60'000;
 
@@ -34,10 +33,15 @@ class Transfer {
   CURL* const easy_;
 };
 
+struct BodyTarget {
+  std::string& body;
+  const std::size_t max_bytes;
+};
+
 /// Returning less than it was given makes libcurl give up.
-std::size_t OnBody(char* data, std::size_t, std::size_t size, void* response) {
-  std::string& body = static_cast<ClientResponse*>(response)->body;
-  if (body.size() + size > kMaxBodyBytes) return 0;
+std::size_t OnBody(char* data, std::size_t, std::size_t size, void* target) {
+  const auto& [body, max_bytes] = *static_cast<BodyTarget*>(target);
+  if (body.size() + size > max_bytes) return 0;
   body.append(data, size);
   return size;
 }
@@ -61,6 +65,13 @@ std::optional<std::string_view> ClientResponse::FindHeader(std::string_view name
   return std::nullopt;
 }
 
+Url SplitUrl(std::string_view url) {
+  const std::size_t at = std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
+  const std::string_view path = url.substr(at);
+  return {std::string(url.substr(0, at)),
+          path.starts_with('/') ? std::string(path) : "/" + std::string(path)};
+}
+
 class Client::Impl {
  public:
   explicit Impl(ClientOptions options)
@@ -75,9 +86,10 @@ class Client::Impl {
     const std::string url = options_.base_url + std::string(path);
     const HeaderList list = Lines(json_body.has_value(), headers);
     ClientResponse response;
+    BodyTarget target{response.body, options_.max_body_bytes};
     Set(easy_, CURLOPT_URL, url.c_str());
     Set(easy_, CURLOPT_HTTPHEADER, list.get());
-    Set(easy_, CURLOPT_WRITEDATA, &response);
+    Set(easy_, CURLOPT_WRITEDATA, &target);
     Set(easy_, CURLOPT_HEADERDATA, &response);
     // To libcurl 0 is no limit at all; to us it is none left.
     const std::int64_t limit_ms =

@@ -13,9 +13,10 @@
 namespace tenure::http {
 
 struct ClientOptions {
-  std::string base_url{};            ///< "http://127.0.0.1:8080", without a path
-  std::int64_t timeout_ms = 30'000;  ///< for one request, connecting included
-  std::string token{};               ///< sent as a bearer token when it is not empty
+  std::string base_url{};                         ///< "http://127.0.0.1:8080", without a path
+  std::int64_t timeout_ms = 30'000;               ///< for one request, connecting included
+  std::string token{};                            ///< sent as a bearer token when it is not empty
+  std::size_t max_body_bytes = 64 * 1024 * 1024;  ///< of an answer; a longer one is none
 };
 
 struct ClientResponse {
@@ -26,6 +27,14 @@ struct ClientResponse {
   /// The value of the first header of that name (any case).
   std::optional<std::string_view> FindHeader(std::string_view name) const;
 };
+
+/// An address in two parts, as the client takes them: "https://host:port" and "/path?query".
+struct Url {
+  std::string base{};
+  std::string path{};  ///< "/" when the address has none
+};
+/// REQUIRES: `url` begins with http:// or https:// and a host, as the settings see to.
+Url SplitUrl(std::string_view url);
 
 /// A blocking HTTP client for the command line, the lease provider and tests. Keeps its connection
 /// between requests. Follows no redirects and no proxy settings of the environment; speaks http and

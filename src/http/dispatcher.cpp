@@ -1,7 +1,5 @@
 #include "http/dispatcher.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/log.hpp"
@@ -113,14 +111,17 @@ const Route& Dispatcher::FindRoute(Request& request) const {
 }
 
 void Dispatcher::Authorize(const Route& route, Request& request) const {
-  if (!authenticator_ || route.scope.empty()) return;
+  if (!authenticator_ || route.scope == kPublic) return;
   request.principal = authenticator_(request);
-  const auto& scopes = request.principal.scopes;
-  if (std::find(scopes.begin(), scopes.end(), route.scope) != scopes.end()) return;
-  throw ProblemError({.status = 403,
-                      .type = "forbidden",
-                      .title = "The token does not allow this",
-                      .detail = fmt::format("It lacks the scope {}.", route.scope)});
+  if (request.principal.Has(route.scope)) return;
+  throw ProblemError(
+      {.status = 403,
+       .type = "forbidden",
+       .title = "The token does not allow this",
+       .detail = fmt::format("It lacks the scope {}.", route.scope),
+       .headers = {{"WWW-Authenticate",
+                    fmt::format(R"(Bearer realm="tenure", error="insufficient_scope", scope="{}")",
+                                route.scope)}}});
 }
 
 }  // namespace tenure::http

@@ -37,8 +37,8 @@ void RequireLoopback(const ServerOptions& options, const Tcp::endpoint& endpoint
   if (endpoint.address().is_loopback()) return;
   throw base::UserError(fmt::format(
       "refusing to listen on {}: without authentication Tenure serves this machine only.\n"
-      "Authentication (the auth.* settings) comes in a later version; until then listen on a "
-      "loopback address: --listen 127.0.0.1:8080",
+      "Say who may come in (auth.issuer, auth.audience, and auth.keys or auth.jwks_url: see "
+      "docs/security.md), or listen on a loopback address: --listen 127.0.0.1:8080",
       Printed(options)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,10 @@ struct Principal {
   std::optional<std::string> tenant{};
   std::string person{};
   std::vector<std::string> scopes{};
+
+  bool Has(std::string_view scope) const {
+    return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  }
 };
 
 /// One parsed request. The views point into the connection's buffers and hold until the exchange is

@@ -69,6 +69,7 @@ std::vector<std::string> Parameters(const std::vector<std::string>& segments, st
 
 void Router::Add(Route route) {
   TENURE_CHECK(route.pattern.starts_with('/'), "a route's pattern starts with a slash");
+  TENURE_CHECK(!route.scope.empty(), fmt::format("{} has no scope", route.pattern));
   auto& slot = ResourceOf(route.pattern).routes[Index(route.method)];
   TENURE_CHECK(!slot, fmt::format("{} {} has two routes", ToText(route.method), route.pattern));
   slot = routes_.size();

@@ -18,12 +18,16 @@ namespace tenure::http {
 /// any other exception is a 500 and is logged.
 using Handler = std::function<void(const ExchangePtr&)>;
 
+/// The scope of a route that needs no token. A route has one or the other: what is left out is
+/// refused when it is added, so nothing is open because somebody forgot.
+inline constexpr const char* kPublic = "public";
+
 struct Route {
   Method method = Method::kGet;
   std::string pattern;  ///< "/sessions/{id}"; a placeholder is one whole segment
   std::string
       operation;      ///< its operationId in openapi.json, and its label in metrics: "putSession"
-  std::string scope;  ///< what a token must carry; empty: nobody needs a token
+  std::string scope;  ///< what a token must carry, or kPublic
   Handler handler;
   /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
   /// since an intermediary may have decoded it and taken the path for another.
@@ -39,7 +43,7 @@ struct Route {
 /// fixed.
 class Router {
  public:
-  /// REQUIRES: no other route has this method and this pattern.
+  /// REQUIRES: it has a scope, and no other route has this method and this pattern.
   void Add(Route route);
   std::span<const Route> routes() const { return routes_; }
 

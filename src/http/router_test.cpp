@@ -21,7 +21,7 @@ class RouterTest : public testing::Test {
              {Method::kGet, "/sessions/active"},
              {Method::kPost, "/{kind}/{id}/break"},
              {Method::kPost, "/leases/{name}/{action}"}})
-      router_.Add({method, pattern, std::string(ToText(method)) + " " + pattern, {}, {}});
+      router_.Add({method, pattern, std::string(ToText(method)) + " " + pattern, kPublic, {}});
   }
 
   std::string Operation(Method method, std::string_view path) const {
@@ -80,10 +80,10 @@ TEST_F(RouterTest, ARouteMayTakeNamesWithSlashes) {
   router_.Add({.method = Method::kPost,
                .pattern = "/names/{name}/renew",
                .operation = "renew",
-               .scope = {},
+               .scope = kPublic,
                .handler = {},
                .encoded_slash = true});
-  router_.Add({Method::kGet, "/names/{name}/renew", "look", {}, {}});
+  router_.Add({Method::kGet, "/names/{name}/renew", "look", kPublic, {}});
   const auto match = router_.Find(Method::kPost, "/names/db%2Fshard%2f7%252F/renew");
   ASSERT_NE(match.route, nullptr);
   EXPECT_EQ(match.route->operation, "renew");
@@ -94,7 +94,12 @@ TEST_F(RouterTest, ARouteMayTakeNamesWithSlashes) {
 }
 
 TEST_F(RouterTest, TwoRoutesOfOneMethodAndPathAreADefect) {
-  EXPECT_DEATH(router_.Add({Method::kGet, "/sessions/{other}", "again", {}, {}}), "two routes");
+  EXPECT_DEATH(router_.Add({Method::kGet, "/sessions/{other}", "again", kPublic, {}}),
+               "two routes");
+}
+
+TEST_F(RouterTest, ARouteThatSaysNothingAboutTokensIsADefect) {
+  EXPECT_DEATH(router_.Add({Method::kGet, "/open", "open", {}, {}}), "no scope");
 }
 
 }  // namespace

@@ -283,7 +283,10 @@ TEST(Server, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
 TEST(Server, ATokenWithoutTheScopeIsForbidden) {
   TestServer server({}, [](const Request&) { return Principal{.scopes = {"seats:use"}}; });
   auto client = server.Connect();
-  EXPECT_EQ(client.Ask(Get("/guarded")).status, 403);
+  const RawAnswer answer = client.Ask(Get("/guarded"));
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.Header("WWW-Authenticate"),
+            R"(Bearer realm="tenure", error="insufficient_scope", scope="sessions:read")");
 }
 
 }  // namespace

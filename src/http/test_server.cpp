@@ -141,7 +141,7 @@ TestServer::TestServer(ServerOptions server_options, Authenticator authenticator
 
 void TestServer::AddRoutes() {
   const auto add = [this](Method method, std::string pattern, std::string operation,
-                          Handler handler, std::string scope = {}) {
+                          Handler handler, std::string scope = kPublic) {
     router.Add({method, std::move(pattern), std::move(operation), std::move(scope),
                 [this, handler = std::move(handler)](const ExchangePtr& exchange) {
                   {

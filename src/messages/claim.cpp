@@ -233,10 +233,11 @@ class ClaimBatch {
   void TakeFound(db::Transaction& tx, db::Transaction::Pending found, std::size_t first) {
     for (const auto row : tx.Take(found)) {
       AskedLine& line = asked_[first + row.ordinal()];
-      candidates_.push_back({line.topic, line.line.line, row.Int(1), row.Uuid(0), row.Int(2),
-                             row.Int(3), found_.size()});
-      ReadDelivery(row, 4, found_.emplace_back());
-      line.highest = std::max(line.highest, row.Int(1));
+      candidates_.push_back({line.topic, line.line.line, row.Int(2), row.Uuid(0), row.Int(3),
+                             row.Int(4), found_.size()});
+      found_places_.push_back({row.Int(1)});
+      ReadDelivery(row, 5, found_.emplace_back());
+      line.highest = std::max(line.highest, row.Int(2));
     }
   }
 
@@ -260,7 +261,7 @@ class ClaimBatch {
     }
     NoteMarks(given);
     LoadLarge(tx);
-    tx.Queue(sql::kClaimMessages, ids_, fences_, leases_, workers_, now_ms_);
+    tx.Queue(sql::kClaimMessages, places_, fences_, leases_, workers_, now_ms_);
     tx.Queue(sql::kWriteClaims, claim_tenants_, claims_, claim_workers_, looks_, started_, handed_,
              now_ms_);
     tx.Queue(sql::kDropUnusedClaims, unused_tenants_, unused_);
@@ -294,7 +295,7 @@ class ClaimBatch {
       delivery.priority = PriorityOf(each.line);
       delivery.lease_until_ms = now_ms_ + lease_ms;
       handed.push_back({each.id, delivery.fence});
-      ids_.push_back(each.id);
+      places_.push_back(found_places_[each.source]);
       fences_.push_back(delivery.fence);
       leases_.push_back(delivery.lease_until_ms);
       workers_.push_back(worker);
@@ -342,10 +343,13 @@ class ClaimBatch {
         line.left = std::min(line.left.value_or(candidates_[i].pos), candidates_[i].pos);
       }
     }
-    for (const AskedLine& line : asked_)
-      if (line.highest > 0)
-        learned_.emptied.push_back(
-            {topics_[line.topic], {line.line.line, line.left.value_or(line.highest)}});
+    for (const AskedLine& line : asked_) {
+      if (line.highest == 0) continue;
+      const Topic& topic = topics_[line.topic];
+      learned_.emptied.push_back({topic, {line.line.line, line.left.value_or(line.highest)}});
+      if (const auto& row = rows_[line.topic])
+        learned_.used.push_back({topic.first, topic.second, row->topic_id, row->lines});
+    }
   }
 
   void NameOwners(db::Transaction& tx) {
@@ -399,13 +403,14 @@ class ClaimBatch {
   std::vector<AskedLine> asked_;
   std::vector<bool> may_look_below_;  // of topics_
   std::vector<Candidate> candidates_;
-  std::vector<ClaimedMessage> found_;  // what the candidates stand for
+  std::vector<ClaimedMessage> found_;    // what the candidates stand for
+  std::vector<db::Place> found_places_;  // of found_
   std::int64_t incarnation_ = 1;
   std::int64_t now_ms_ = 0;
   ClaimResult::Learned learned_;
 
   // What is handed out, a column each.
-  std::vector<base::Uuid> ids_;
+  std::vector<db::Place> places_;
   std::vector<std::int64_t> fences_, leases_, workers_;
   std::vector<std::pair<ClaimHandler::ItemType*, std::size_t>> large_;  // payloads to be loaded
   // The claims, a column each.
@@ -426,6 +431,7 @@ void ClaimHandler::DoneItems(Items items) {
   for (const auto* item : items) {
     const ClaimResult::Learned& learned = item->reply->learned;
     for (const Directory::Known& topic : learned.topics) directory_.Learn(topic);
+    for (const Directory::Known& topic : learned.used) directory_.Used(topic);
     for (const auto& [topic, line] : learned.emptied)
       directory_.Emptied(topic.first, topic.second, line);
     for (const auto& [tenant, topic] : learned.rescanned)

@@ -31,6 +31,7 @@ struct ClaimResult {
   ClaimReply reply;
   struct Learned {
     std::vector<Directory::Known> topics{};
+    std::vector<Directory::Known> used{};  ///< those of which something was found
     std::vector<std::pair<std::pair<std::string, std::string>, Directory::Line>> emptied{};
     std::set<std::int64_t> workers{};
     std::vector<std::pair<std::string, std::string>> rescanned{};

@@ -726,6 +726,29 @@ TEST_P(EnsembleContract, WhatOneEnqueuesAnotherClaimsAndAThirdFinishes) {
   EXPECT_EQ(c.Ack(got), ReportOutcome::kDone);
 }
 
+TEST_P(EnsembleContract, M2_TopicsThatAProcessKnowsAndOthersAreFinishedAlikeAndKept) {
+  a_.ChangeTopic({.name = "kept", .retention_ms = 5'000});
+  a_.ChangeTopic({.name = "foreign kept", .retention_ms = 5'000});
+  std::vector<messages::Report> reports;
+  const auto claim = [&](TestProcess& process, const std::string& topic) {
+    process.Enqueue(topic);
+    const ClaimedMessage got = process.ClaimOne(topic);
+    reports.push_back({got.id, got.fence, {}, {}, {}});
+  };
+  for (const std::string topic : {"plain", "kept"}) claim(b_, topic);
+  for (const std::string topic : {"foreign", "foreign kept"}) claim(a_, topic);
+  auto stale = reports;
+  for (messages::Report& each : stale) each.fence += 1;
+  EXPECT_EQ(b_.Report(Verdict::kDone, reports, "another tenant"),
+            Outcomes(4, ReportOutcome::kGone));
+  EXPECT_EQ(b_.Report(Verdict::kDone, stale), Outcomes(4, ReportOutcome::kStale));
+  EXPECT_EQ(b_.Report(Verdict::kDone, reports), Outcomes(4, ReportOutcome::kDone));
+  EXPECT_EQ(b_.Report(Verdict::kDone, reports), Outcomes(4, ReportOutcome::kGone));
+  for (const std::size_t i : {0u, 2u}) EXPECT_FALSE(b_.Find(reports[i].id));
+  for (const std::size_t i : {1u, 3u})
+    EXPECT_EQ(b_.Find(reports[i].id).value().state, MessageState::kDone);
+}
+
 TEST_P(EnsembleContract, ALinePriorityThatIsNewIsFoundByWhoeverKnewTheTopicBefore) {
   a_.Enqueue("t");
   EXPECT_EQ(b_.Claim("t").size(), 1u);

@@ -15,7 +15,10 @@ constexpr std::int64_t kLines = 2 * kPriorities;
 
 std::map<Directory::Key, Directory::Topic>& Directory::Topics() const {
   const std::int64_t incarnation = engine_.incarnation();
-  if (incarnation != incarnation_ || topics_.size() > kMaxTopics) topics_.clear();
+  if (incarnation != incarnation_ || topics_.size() > kMaxTopics) {
+    topics_.clear();
+    recent_.clear();
+  }
   incarnation_ = incarnation;
   return topics_;
 }
@@ -25,6 +28,25 @@ void Directory::Learn(const Known& known) {
   Topic& topic = Topics()[Key(known.tenant, known.topic)];
   topic.topic_id = known.topic_id;
   topic.lines |= known.lines;
+}
+
+void Directory::Used(const Known& known) {
+  Learn(known);
+  const std::lock_guard lock(mutex_);
+  auto& recent = recent_[known.tenant];
+  const auto found = std::ranges::find(recent, known.topic_id, &Known::topic_id);
+  if (found != recent.end())
+    std::rotate(recent.begin(), found, found + 1);
+  else
+    recent.insert(recent.begin(), known);
+  if (recent.size() > kRecent) recent.pop_back();
+}
+
+std::vector<Directory::Known> Directory::RecentOf(std::string_view tenant) const {
+  const std::lock_guard lock(mutex_);
+  Topics();
+  const auto found = recent_.find(tenant);
+  return found == recent_.end() ? std::vector<Known>() : found->second;
 }
 
 std::optional<std::int64_t> Directory::IdOf(std::string_view tenant, std::string_view topic,

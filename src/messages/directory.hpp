@@ -38,6 +38,7 @@ class Directory {
   Directory(const db::Engine& engine, const base::Clock& clock) : engine_(engine), clock_(clock) {}
 
   static constexpr std::int64_t kRescanMs = 500;
+  static constexpr std::size_t kRecent = 16;
   /// Behind every position.
   static constexpr std::int64_t kTop = std::numeric_limits<std::int64_t>::max();
 
@@ -66,6 +67,11 @@ class Directory {
   /// The lines that are known; those of the default priority for a topic that is not. About every
   /// kRescanMs from the bottom.
   Look LinesOf(std::string_view tenant, std::string_view topic);
+  /// Messages of this topic were handed out or finished. REQUIRES, as above: its row is committed.
+  void Used(const Known& known);
+  /// The topics of a tenant that were used last, at most kRecent: what is acknowledged next is
+  /// probably of one of them.
+  std::vector<Known> RecentOf(std::string_view tenant) const;
   /// Everything below `from_pos` was taken.
   void Emptied(std::string_view tenant, std::string_view topic, const Line& line);
   /// How long a look below the marks took.
@@ -91,6 +97,7 @@ class Directory {
   mutable std::mutex mutex_;
   // Guarded by mutex_; what is forgotten is only a memory, so const functions may.
   mutable std::map<Key, Topic> topics_;
+  mutable std::map<std::string, std::vector<Known>, std::less<>> recent_;  // the last one first
   mutable std::int64_t incarnation_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "db/operation.hpp"
+#include "messages/directory.hpp"
 #include "messages/message.hpp"
 #include "messages/news.hpp"
 #include "messages/probe.hpp"
@@ -27,7 +28,8 @@ struct ReportResult {
   std::vector<Finished> finished{};  ///< of those that have left the reporter's hands
   std::int64_t now_ms = 0;
   News news{};
-  ReportRequest passed_over{};  ///< those with the outcome kPassedOver, to be asked again
+  ReportRequest passed_over{};           ///< those with the outcome kPassedOver, to be asked again
+  std::vector<Directory::Known> used{};  ///< topics that were not known to be in use
 };
 
 /// What to do about a message that some transaction has locked.
@@ -40,14 +42,22 @@ inline db::Access AccessFor(Locked locked) {
   return locked == Locked::kAwait ? db::Access::kImpatientWrite : db::Access::kWrite;
 }
 
-/// Acknowledges all that wait to be, with one statement.
+/// Acknowledges all that wait to be.
 ///
 /// M2: the delete names the fence of the claim that is under way. Ack, retry and reap of one
 /// message meet at its row lock; whoever comes second finds another state, and says so.
+///
+/// On PostgreSQL one statement for all is enough when they are of one tenant and of topics that
+/// this process knows (finish_known.sql); what that did not find is asked for once more, message by
+/// message (finish_messages.sql). Each of the two compares tenant, id and fence under the row's
+/// lock, so it does not matter which of them finds a message, nor what happens in between. Each
+/// locks in ascending order, both together do not: if the same messages are acknowledged in two
+/// processes at once of which each knows what the other does not, PostgreSQL may end one of the
+/// transactions, and the lane runs it again.
 class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
  public:
-  AckHandler(std::string_view name, Locked locked, Probe& probe)
-      : name_(name), locked_(locked), probe_(probe) {}
+  AckHandler(std::string_view name, Locked locked, Directory& directory, Probe& probe)
+      : name_(name), locked_(locked), directory_(directory), probe_(probe) {}
   std::string_view name() const override { return name_; }
   db::Access access() const override { return AccessFor(locked_); }
 
@@ -58,6 +68,7 @@ class AckHandler final : public db::TypedHandler<ReportRequest, ReportResult> {
  private:
   const std::string_view name_;
   const Locked locked_;
+  Directory& directory_;
   Probe& probe_;
 };
 

@@ -32,12 +32,12 @@ void Complete(ReportResult& first, ReportResult second) {
 
 }  // namespace
 
-Reports::Reports(db::Store& store, std::size_t lane, std::string_view process, wake::Registry& wake,
-                 Probe& probe)
+Reports::Reports(db::Store& store, std::size_t lane, Directory& directory, std::string_view process,
+                 wake::Registry& wake, Probe& probe)
     : store_(store),
       lane_(lane),
-      ack_("messages.ack", Locked::kPassOver, probe),
-      ack_locked_("messages.ack_locked", Locked::kAwait, probe),
+      ack_("messages.ack", Locked::kPassOver, directory, probe),
+      ack_locked_("messages.ack_locked", Locked::kAwait, directory, probe),
       report_("messages.report", Locked::kPassOver, process, wake, probe),
       report_locked_("messages.report_locked", Locked::kAwait, process, wake, probe) {}
 

@@ -30,8 +30,8 @@ class Reports {
   using Callback = base::UniqueFunction<db::Result<ReportResult>>;
 
   /// `lane`: the number of the lane that reports share.
-  Reports(db::Store& store, std::size_t lane, std::string_view process, wake::Registry& wake,
-          Probe& probe);
+  Reports(db::Store& store, std::size_t lane, Directory& directory, std::string_view process,
+          wake::Registry& wake, Probe& probe);
 
   void Submit(ReportRequest request, base::Caller caller, Callback done);
 

@@ -51,8 +51,8 @@ void Usage::Load(ChunkName name, Callback<LoadReply> done) {
 }
 
 void Usage::Change(ChunkChange change, Callback<ChunkChangeReply> done) {
-  SubmitTo(store_.WriteLane(kWindows), change_, nullptr,
-           std::hash<std::string>()(ToText(change.name)), std::move(change), std::move(done));
+  const std::size_t hash = std::hash<std::string>()(ToText(change.name));
+  SubmitTo(store_.WriteLane(kWindows), change_, nullptr, hash, std::move(change), std::move(done));
 }
 
 void Usage::ListWindows(const WindowsRequest& request, base::Executor* home,

@@ -35,7 +35,9 @@ std::string PutBody(const Key& key, int kind) {
 
 HttpResponse Api::Call(std::string_view method, std::string_view target, std::string_view body,
                        const support::HttpHeaders& headers) const {
-  HttpResponse response = support::Call(port_, method, target, body, headers);
+  support::HttpHeaders all = headers;
+  if (!token_.empty()) all.emplace_back("Authorization", "Bearer " + token_);
+  HttpResponse response = support::Call(port_, method, target, body, all);
   ExpectDocumented(method, target, response);
   return response;
 }

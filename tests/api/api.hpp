@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "support/server_process.hpp"
 
@@ -25,7 +26,8 @@ std::string PutBody(const Key& key, int kind);
 /// fails the test. Threads may share it.
 class Api {
  public:
-  explicit Api(int port) : port_(port) {}
+  /// With a token, every request shows it.
+  explicit Api(int port, std::string token = {}) : port_(port), token_(std::move(token)) {}
   explicit Api(const support::ServerProcess& server) : port_(server.Port()) {}
 
   support::HttpResponse Call(std::string_view method, std::string_view target,
@@ -46,6 +48,7 @@ class Api {
 
  private:
   int port_;
+  std::string token_;
 };
 
 /// What `openapi.json` has to say against this answer becomes a failure of the test.

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/lease_calls.hpp"
-#include "api/message_calls.hpp"
 #include "api/openapi.hpp"
+#include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
 
 namespace tenure::api {
@@ -18,81 +17,6 @@ using support::HttpResponse;
 
 class Routes : public testing::Test {
  protected:
-  struct Request {
-    std::string target;
-    std::string body;
-  };
-  /// What an operation can do: its path with something that exists, and a body for it.
-  Request RequestOf(const std::string& method, const std::string& path) {
-    if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
-    if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
-    if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
-    if (path.starts_with("/usage/")) return OfUsage(method, path);
-    if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
-    if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
-        path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
-      return OfMessages(method, path);
-    std::string target = path;
-    if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
-      target.replace(placeholder, 4, api_.Put(NewKey(), 1).Json()["sessionId"].Text());
-    return {target, method == "PUT" ? PutBody(NewKey(), 1) : ""};
-  }
-  Request OfLease(const std::string& action) {
-    Lease lease(api_);
-    const Ask ask;
-    lease.Acquire(ask);
-    const std::string body = action == "/acquire" ? ask.Body()
-                             : action == "/break" ? R"({"reason":"a test"})"
-                             : action.empty()     ? ""
-                                                  : lease.FenceAndTerm();
-    return {lease.Path() + action, body};
-  }
-  Request OfTask(const std::string& action) {
-    const std::string task = "/api/v1/tasks/" + NewUuid();
-    const std::string claim = R"({"term":")" + NewUuid() +
-                              R"(","holder":"me","interval_ms":1000,"lock_timeout_ms":1000})";
-    const support::Json lock = api_.Call("POST", task + "/claim", claim).Json()["lock"];
-    const std::string finish = R"({"fence":)" + std::to_string(lock["fence"].Int()) +
-                               R"(,"term":")" + lock["term"].Text() + "\"}";
-    return {task + action, action == "/claim" ? claim : action == "/finish" ? finish : "{}"};
-  }
-  Request OfInbox(const std::string& action) {
-    const std::string id = NewUuid();
-    const std::string key = R"({"source":"s","message_id":")" + id + "\"";
-    const std::string begin = "/api/v1/inbox/begin";
-    if (action == "begin") return {begin, key + "}"};
-    const std::string fence =
-        std::to_string(api_.Call("POST", begin, key + "}").Json()["fence"].Int());
-    if (action.starts_with('{')) return {"/api/v1/inbox/s/" + id, ""};
-    return {"/api/v1/inbox/" + action,
-            key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
-  }
-  Request OfMessages(const std::string& method, const std::string& path) {
-    const Topic topic(api_);
-    if (path == "/api/v1/messages") return {path, topic.Message()};
-    if (path == "/api/v1/messages/{id}") return {"/api/v1/messages/" + topic.Send(), ""};
-    if (path == "/api/v1/messages/claim") return {path, topic.ClaimBody()};
-    if (path.starts_with("/api/v1/messages/")) return {path, R"({"claims":[]})"};
-    if (path == "/api/v1/timers") return {path, topic.Message(R"(,"delay_ms":60000)")};
-    if (path == "/api/v1/timers/{id}") return {"/api/v1/timers/" + topic.SetTimer(60'000), ""};
-    if (path == "/api/v1/topics/{topic}") {
-      topic.Send();
-      return {topic.Path(), method == "PATCH" ? "{}" : ""};
-    }
-    if (method == "GET") return {path, ""};
-    return {path, R"({"topic":")" + topic.name() + "\"}"};
-  }
-  /// The shared server's windows are of a second, and nobody takes what it sends.
-  Request OfUsage(const std::string& method, const std::string& path) {
-    api_.Put(NewKey(), 1);
-    Eventually("a window is closed",
-               [&] { return api_.Get("/usage/windows").Json()["items"].Size() > 0; });
-    if (path == "/usage/windows/{window}/records") return {"/usage/windows/1/records", ""};
-    if (path == "/usage/send") return {path, R"({"fromWindow":1})"};
-    if (path == "/usage/factors" && method == "POST")
-      return {path, R"({"sessionKind":1,"factor":"1"})"};
-    return {path, method == "POST" ? "{}" : ""};
-  }
   static std::set<std::string> Words(std::string list) {
     std::ranges::replace(list, ',', ' ');
     std::istringstream words(list);
@@ -116,12 +40,13 @@ class Routes : public testing::Test {
 
   const OpenApi& document_ = OpenApi::OfTheSource();
   Api api_{SharedServer(Engine::kSqlite)};
+  SampleRequests samples_{api_};
 };
 
 TEST_F(Routes, EveryDocumentedOperationAnswers) {
   EXPECT_GE(document_.Operations().size(), 20U);
   for (const auto& [method, path] : document_.Operations()) {
-    const auto [target, body] = RequestOf(method, path);
+    const auto [target, body] = samples_.RequestOf(method, path);
     const int status = api_.Call(method, target, body).status;
     EXPECT_TRUE(status >= 200 && status < 300) << method << " " << path << " -> " << status;
   }
@@ -133,7 +58,7 @@ TEST_F(Routes, EveryActionTakesAnIdempotencyKeyOrSaysWhyItNeedsNone) {
   for (const auto& [method, path] : document_.Operations()) {
     if (method == "GET" || method == "DELETE") continue;
     const std::string what = method + " " + path;
-    const auto [target, body] = RequestOf(method, path);
+    const auto [target, body] = samples_.RequestOf(method, path);
     const auto ask = [&, &to = target](const std::string& said, const std::string& key) {
       return api_.Call(method, to, said, {{"Idempotency-Key", key}});
     };
@@ -164,7 +89,7 @@ TEST_F(Routes, EveryOtherMethodIs405AndAllowSaysWhichThereAre) {
     const auto known = document_.MethodsOf(path);
     for (const char* method : {"GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"}) {
       if (std::ranges::find(known, method) != known.end()) continue;
-      const HttpResponse response = api_.Call(method, RequestOf(method, path).target);
+      const HttpResponse response = api_.Call(method, samples_.RequestOf(method, path).target);
       EXPECT_EQ(response.status, 405) << method << " " << path;
       EXPECT_EQ(Words(response.FindHeader("Allow").value_or("")),
                 std::set<std::string>(known.begin(), known.end()))

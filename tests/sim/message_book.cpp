@@ -59,7 +59,7 @@ MessageBook::Kind MessageBook::KindOf(const std::set<std::string, std::less<>>& 
   const auto has = [&](std::string_view query) { return queries.contains(query); };
   if (has("messages.insert_messages")) return Kind::kEnqueue;
   if (has("messages.find_ready")) return Kind::kClaim;
-  if (has("messages.finish_messages")) return Kind::kAck;
+  if (has("messages.finish_known") || has("messages.finish_messages")) return Kind::kAck;
   if (has("messages.lock_dead_workers")) return Kind::kReap;
   if (has("messages.lock_messages")) return Kind::kReport;
   if (has("messages.promote_messages")) return Kind::kPromote;

@@ -49,7 +49,9 @@ ReceivedRequest ParseHead(std::string_view head) {
 }
 
 std::size_t LengthOf(const ReceivedRequest& request) {
-  const std::string text = request.FindHeader("Content-Length").value_or("none");
+  // A GET has no body, and so need not say how long it is.
+  const std::string text =
+      request.FindHeader("Content-Length").value_or(request.method == "GET" ? "0" : "none");
   std::size_t length = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
   if (error != std::errc() || end != text.data() + text.size()) Malformed("length " + text);

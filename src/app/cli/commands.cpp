@@ -36,6 +36,9 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeUsageFactors());
   commands.push_back(MakeUsageFactorsSet());
   commands.push_back(MakeUsageSend());
+  commands.push_back(MakeTokenKeygen());
+  commands.push_back(MakeTokenIssue());
+  commands.push_back(MakeTokenInspect());
   commands.push_back(MakeConfigCheck());
   commands.push_back(MakeConfigShow());
   commands.push_back(MakeConfigReference());

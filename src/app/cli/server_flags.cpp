@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/exit_code.hpp"
+#include "app/cli/token_flags.hpp"
 #include "app/cli/usage_error.hpp"
 #include "base/time_parse.hpp"
 #include "config/environment.hpp"
@@ -34,13 +35,15 @@ ServerFlags::Address ServerFlags::address() const {
   const std::string url = server_ ? *server_
                                   : config::FindVariable(environment, "TENURE_SERVER")
                                         .value_or(std::string(kDefaultServer));
-  return {CheckedServer(url), config::FindVariable(environment, "TENURE_TOKEN").value_or("")};
+  return {CheckedServer(url), ChooseToken(token_file_)};
 }
 
 void ServerFlags::Declare(Flags& flags) {
   flags.Add(Flags::Value{"--server", "URL",
                          fmt::format("The server to ask [TENURE_SERVER, else {}].", kDefaultServer),
                          Flags::Need::kOptional, &server_});
+  flags.Add(Flags::Value{"--token-file", "FILE", "The token to show [else TENURE_TOKEN].",
+                         Flags::Need::kOptional, &token_file_});
   flags.Add(Flags::Switch{"--json", "Print the server's JSON, for programs.", &json_});
 }
 

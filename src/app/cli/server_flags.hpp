@@ -24,7 +24,8 @@ class ServerFlags {
     std::string url;
     std::string token;
   };
-  /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address.
+  /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address,
+  /// base::UserError for a file without a token.
   Address address() const;
 
   /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address, base::Fault when
@@ -44,6 +45,7 @@ class ServerFlags {
 
  private:
   std::optional<std::string> server_;
+  std::optional<std::string> token_file_;
   bool json_ = false;
   std::optional<http::Client> client_;  // made by the first question, keeps its connection
 };

@@ -51,7 +51,7 @@ http::Router ScriptedServer::Routes() {
     router.Add({.method = method,
                 .pattern = pattern,
                 .operation = name,
-                .scope = "",
+                .scope = http::kPublic,
                 .handler = [this](const http::ExchangePtr& exchange) { Answer(exchange); },
                 .encoded_slash = true});
   };

@@ -17,12 +17,18 @@ enum TypeId : std::uint32_t {
   kInt2 = 21,
   kInt4 = 23,
   kText = 25,
+  kTid = 27,
   kVarchar = 1043,
   kUuid = 2950,
 };
 
 void Append32(std::string& out, std::uint32_t value) {
   const std::uint32_t big = htobe32(value);
+  out.append(reinterpret_cast<const char*>(&big), sizeof big);
+}
+
+void Append16(std::string& out, std::uint16_t value) {
+  const std::uint16_t big = htobe16(value);
   out.append(reinterpret_cast<const char*>(&big), sizeof big);
 }
 
@@ -40,6 +46,7 @@ constexpr std::uint32_t ElementType(const std::int64_t*) { return kInt8; }
 constexpr std::uint32_t ElementType(const std::string*) { return kText; }
 constexpr std::uint32_t ElementType(const std::string_view*) { return kText; }
 constexpr std::uint32_t ElementType(const BytesView*) { return kBytea; }
+constexpr std::uint32_t ElementType(const Place*) { return kTid; }
 
 void AppendElement(std::string& out, const base::Uuid& id) {
   Append32(out, 16);
@@ -54,6 +61,12 @@ void AppendElement(std::string& out, std::string_view text) {
   out += text;
 }
 void AppendElement(std::string& out, BytesView bytes) { AppendElement(out, bytes.data); }
+/// A ctid as one number: the page, then 16 bits for the line within it.
+void AppendElement(std::string& out, Place place) {
+  Append32(out, 6);
+  Append32(out, static_cast<std::uint32_t>(place.value >> 16));
+  Append16(out, static_cast<std::uint16_t>(place.value & 0xFFFF));
+}
 
 /// A one-dimensional array without nulls: dimensions, null flag, element type, length, lower bound,
 /// elements.
@@ -115,6 +128,10 @@ std::int64_t DecodeInt(const char* bytes, int length) {
   }
 }
 
+std::int64_t DecodePlace(const char* bytes) {
+  return DecodeInt(bytes, 4) << 16 | (DecodeInt(bytes + 4, 2) & 0xFFFF);
+}
+
 void DecodeCell(const PGresult& result, int row, int column, Rows& rows) {
   if (PQgetisnull(&result, row, column)) {
     rows.AddNull();
@@ -128,6 +145,9 @@ void DecodeCell(const PGresult& result, int row, int column, Rows& rows) {
     case kInt4:
     case kInt8:
       rows.AddInt(DecodeInt(bytes, length));
+      return;
+    case kTid:
+      rows.AddInt(DecodePlace(bytes));
       return;
     case kText:
     case kVarchar:

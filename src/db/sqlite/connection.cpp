@@ -22,6 +22,7 @@ struct Binder {
   std::size_t item;
 
   int Bind(std::int64_t value) const { return sqlite3_bind_int64(statement, position, value); }
+  int Bind(Place place) const { return Bind(place.value); }
   int Bind(const base::Uuid& id) const {
     return sqlite3_bind_blob(statement, position, id.bytes.data(),
                              static_cast<int>(id.bytes.size()), SQLITE_STATIC);

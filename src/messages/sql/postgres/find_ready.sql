@@ -1,7 +1,7 @@
 -- The first ready messages of lines, locked for this transaction; those that another transaction has locked are passed
 -- over, so nobody waits. Of a paused topic there are none. Large payloads are left for load_payloads.sql.
 -- Parameters: $1 tenant[], $2 topic[], $3 line[], $4 from_pos[] (low-water mark, directory.hpp), $5 want[]
--- Result: ordinal, id, pos, fence, bytes of the payload, payload_kind, payload (null: large), attempts, crashes,
+-- Result: ordinal, id, place, pos, fence, bytes of the payload, payload_kind, payload (null: large), attempts, crashes,
 -- enqueued_ms, due_ms, correlation_id, headers, trace
 -- Lock order: messages FOR UPDATE SKIP LOCKED, never waiting
 select item.ordinal, m.*
@@ -9,7 +9,7 @@ select item.ordinal, m.*
        as item (tenant, topic, line, from_pos, want, ordinal)
   join tenure.topics t on t.tenant = item.tenant and t.name = item.topic and t.paused_ms = 0
  cross join lateral (
-       select c.id, c.pos, c.fence, octet_length(c.payload), c.payload_kind,
+       select c.id, c.ctid, c.pos, c.fence, octet_length(c.payload), c.payload_kind,
               case when octet_length(c.payload) <= 4096 then c.payload end, c.attempts, c.crashes, c.enqueued_ms,
               c.due_ms, c.correlation_id, c.headers, c.trace
          from tenure.messages c

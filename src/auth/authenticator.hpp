@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/claims.hpp"
+#include "auth/key_keeper.hpp"
+#include "auth/probe.hpp"
+#include "auth/token_cache.hpp"
+#include "base/clock.hpp"
+#include "http/message.hpp"
+#include "http/server.hpp"
+
+namespace tenure::auth {
+
+/// Who asks: reads the bearer token of a request (RFC 6750) and answers with tenant, person and
+/// scopes, or throws ProblemError. Whether that person may do what is asked is the dispatcher's
+/// question.
+///
+///   no token, or more than one    401 `unauthenticated`, WWW-Authenticate: Bearer
+///   a token that is not taken     401 `invalid-token`, with error="invalid_token"
+///   the issuer's keys are not known (yet, or any more), so nobody can tell
+///                                 503 `keys-unavailable`, Retry-After
+///
+/// What is wrong with a token is told only to who could have it signed by the issuer: before the
+/// signature is verified the answer says no more than that it is not.
+///
+/// Threads: any; it never blocks and does no I/O.
+class Authenticator {
+ public:
+  /// `keys` and `probe` outlive it.
+  Authenticator(ClaimRules rules, KeyKeeper& keys, const base::Clock& clock, Probe& probe)
+      : rules_(std::move(rules)), keys_(keys), clock_(clock), probe_(probe), cache_(clock) {}
+
+  http::Principal Authenticate(const http::Request& request);
+
+ private:
+  http::Principal Verified(std::string_view token);
+
+  const ClaimRules rules_;
+  KeyKeeper& keys_;
+  const base::Clock& clock_;
+  Probe& probe_;
+  TokenCache cache_;
+};
+
+}  // namespace tenure::auth

@@ -1,0 +1,450 @@
+// A1: nobody reads or changes what belongs to another tenant. Every route of the server is held to
+// its rule, by going through the router: a route that is added later is tested without a word here,
+// except for what a stranger sees of it.
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/lease_calls.hpp"
+#include "api/message_calls.hpp"
+#include "api/openapi.hpp"
+#include "api/sample_requests.hpp"
+#include "app/service.hpp"
+#include "auth/signer.hpp"
+#include "base/base64.hpp"
+#include "support/temp_dir.hpp"
+
+namespace tenure::api {
+namespace {
+
+using auth::Algorithm;
+using auth::Signer;
+using support::HttpResponse;
+using support::Json;
+using testing::HasSubstr;
+
+const char* const kAllScopes[] = {"sessions:read", "sessions:write", "leases:read",
+                                  "leases:write",  "messages:read",  "messages:write",
+                                  "usage:read",    "ops:read",       "admin"};
+
+std::string EveryScopeBut(const std::string& missing) {
+  std::string scopes;
+  for (const char* scope : kAllScopes)
+    if (scope != missing) scopes += std::string(" ") + scope;
+  return scopes;
+}
+
+/// What a token says; the defaults are those of a good one.
+struct Says {
+  std::string tenant = {};
+  std::string scopes = EveryScopeBut("");
+  std::string issuer = "https://issuer.example";
+  std::string audience = "tenure";
+  std::int64_t lives_s = 600;
+  std::string person = "ada";
+
+  std::string Claims() const {
+    return R"({"iss":")" + issuer + R"(","aud":")" + audience + R"(","tid":")" + tenant +
+           R"(","sub":")" + person + R"(","scope":")" + scopes + R"(","exp":)" +
+           std::to_string(WallMs() / 1'000 + lives_s) + "}";
+  }
+};
+
+/// One server with authentication, and all its parts.
+class GuardedServer {
+ public:
+  GuardedServer() : signer_(Signer::Generate(Algorithm::kEs256)), service_(Settings(), "test") {
+    service_.Start();
+    const std::string url = service_.Url();
+    port_ = std::stoi(url.substr(url.rfind(':') + 1));
+  }
+  ~GuardedServer() { service_.Stop(); }
+  GuardedServer(const GuardedServer&) = delete;
+  GuardedServer& operator=(const GuardedServer&) = delete;
+
+  std::string Token(const Says& says) const { return signer_.Sign(says.Claims()); }
+  Api As(const Says& says) const { return Api(port_, Token(says)); }
+  std::span<const http::Route> routes() const { return service_.router().routes(); }
+  const Signer& signer() const { return signer_; }
+  int port() const { return port_; }
+
+ private:
+  config::Settings Settings() const {
+    const std::string key = folder_.path() / "key.pub";
+    std::ofstream(key) << signer_.public_jwk();
+    config::Settings settings;
+    settings.listen.port = 0;
+    settings.data = folder_.path() / "data";
+    settings.auth.issuer = "https://issuer.example";
+    settings.auth.audience = "tenure";
+    settings.auth.keys = {key};
+    settings.usage.interval_ms = 1'000;
+    return settings;
+  }
+
+  support::TempDir folder_;
+  const Signer signer_;
+  app::Service service_;
+  int port_ = 0;
+};
+
+class Authorization : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = new GuardedServer(); }
+  static void TearDownTestSuite() { delete std::exchange(server_, nullptr); }
+
+  static std::string NameOf(const http::Route& route) {
+    return std::string(ToText(route.method)) + " " + route.pattern;
+  }
+  /// The route's path with something in place of its placeholders.
+  static std::string TargetOf(const http::Route& route) {
+    std::string target = route.pattern;
+    for (std::size_t at = target.find('{'); at != std::string::npos; at = target.find('{'))
+      target.replace(at, target.find('}') - at + 1, "1");
+    return target;
+  }
+  static HttpResponse Ask(const http::Route& route, const support::HttpHeaders& headers) {
+    const bool write = route.method != http::Method::kGet && route.method != http::Method::kDelete;
+    return support::Call(server_->port(), ToText(route.method), TargetOf(route), write ? "{}" : "",
+                         headers);
+  }
+  static HttpResponse AskWith(const http::Route& route, const std::string& token) {
+    return Ask(route, {{"Authorization", "Bearer " + token}});
+  }
+  static std::string Challenge(const HttpResponse& response) {
+    return response.FindHeader("WWW-Authenticate").value_or("");
+  }
+
+  static GuardedServer* server_;
+};
+GuardedServer* Authorization::server_ = nullptr;
+
+TEST_F(Authorization, EveryRouteHasARuleAndOnlyTheseAreOpen) {
+  std::set<std::string> open;
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic)
+      open.insert(route.pattern);
+    else
+      EXPECT_NE(std::find(std::begin(kAllScopes), std::end(kAllScopes), route.scope),
+                std::end(kAllScopes))
+          << NameOf(route) << " needs " << route.scope;
+  }
+  EXPECT_EQ(open, (std::set<std::string>{"/livez", "/readyz", "/openapi.json"}));
+}
+
+TEST_F(Authorization, WithoutATokenEveryOtherRouteAsksForOne) {
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic) {
+      EXPECT_EQ(Ask(route, {}).status, 200) << NameOf(route);
+      EXPECT_EQ(AskWith(route, "nonsense").status, 200) << NameOf(route);
+      continue;
+    }
+    for (const support::HttpHeaders& headers : std::vector<support::HttpHeaders>{
+             {}, {{"Authorization", "Basic YTpi"}}, {{"Cookie", "token=x"}}}) {
+      const HttpResponse response = Ask(route, headers);
+      ExpectProblem(response, 401);
+      EXPECT_EQ(ProblemType(response), "unauthenticated") << NameOf(route);
+      EXPECT_EQ(Challenge(response), R"(Bearer realm="tenure")") << NameOf(route);
+    }
+  }
+}
+
+TEST_F(Authorization, WhatIsOpenTellsNothing) {
+  for (const char* path : {"/livez", "/readyz"})
+    EXPECT_EQ(support::Call(server_->port(), "GET", path).body, R"({"status":"ok"})") << path;
+}
+
+TEST_F(Authorization, ABadTokenIs401OnEveryRoute) {
+  const std::string tenant = NewUuid();
+  // Signed with HS256, the public key as secret, under the public key's own name.
+  const std::string confused =
+      Signer::Parse(R"({"kty":"oct","kid":")" + server_->signer().kid() + R"(","k":")" +
+                    base::EncodeBase64Url(server_->signer().public_jwk()) + R"("})")
+          .Sign(Says{.tenant = tenant}.Claims());
+  const std::map<std::string, std::string> bad{
+      {"expired", server_->Token({.tenant = tenant, .lives_s = -31})},
+      {"of another audience", server_->Token({.tenant = tenant, .audience = "other"})},
+      {"of another issuer", server_->Token({.tenant = tenant, .issuer = "https://evil.example"})},
+      {"without a tenant", server_->Token({.tenant = ""})},
+      {"without a person", server_->Token({.tenant = tenant, .person = ""})},
+      {"of another algorithm", confused},
+      {"of another key", Signer::Generate(Algorithm::kEs256).Sign(Says{.tenant = tenant}.Claims())},
+      {"unsigned", "eyJhbGciOiJub25lIn0.e30."},
+  };
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic) continue;
+    for (const auto& [what, token] : bad) {
+      const HttpResponse response = AskWith(route, token);
+      ExpectProblem(response, 401);
+      EXPECT_EQ(ProblemType(response), "invalid-token") << NameOf(route) << ": " << what;
+      EXPECT_THAT(Challenge(response), HasSubstr(R"(error="invalid_token")"));
+    }
+  }
+}
+
+TEST_F(Authorization, WithEveryScopeButItsOwnARouteIsForbidden) {
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic) continue;
+    const HttpResponse response =
+        AskWith(route, server_->Token({.tenant = NewUuid(), .scopes = EveryScopeBut(route.scope)}));
+    ExpectProblem(response, 403);
+    EXPECT_EQ(ProblemType(response), "forbidden") << NameOf(route);
+    EXPECT_THAT(Challenge(response), HasSubstr("scope=\"" + route.scope + "\"")) << NameOf(route);
+  }
+}
+
+TEST_F(Authorization, WithItsScopeAloneARouteIsNotForbidden) {
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic) continue;
+    const int status =
+        AskWith(route, server_->Token({.tenant = NewUuid(), .scopes = route.scope})).status;
+    EXPECT_TRUE(status != 401 && status != 403) << NameOf(route) << " -> " << status;
+  }
+}
+
+/// What a stranger is told who sends, letter by letter, what the owner could send.
+enum class Sees {
+  kNothing,    ///< 404: it is not there
+  kEmptyList,  ///< 200, and nothing of it is another's
+  kOwnWorld,   ///< 2xx: the same name in the stranger's own tenant, or nothing at all
+  kLost,       ///< 409: not the stranger's grant
+  kRefused,    ///< 403: names another tenant
+  kEverybodys  ///< not a tenant's: the server's own
+};
+
+const std::map<std::string, Sees>& Strangers() {
+  static const std::map<std::string, Sees> table{
+      {"putSession", Sees::kRefused},
+      {"listSessions", Sees::kEmptyList},
+      {"getSession", Sees::kNothing},
+      {"deleteSession", Sees::kNothing},
+      {"listLeases", Sees::kEmptyList},
+      {"getLease", Sees::kNothing},
+      {"acquireLease", Sees::kOwnWorld},
+      {"renewLease", Sees::kLost},
+      {"renewLeases", Sees::kOwnWorld},
+      {"releaseLease", Sees::kOwnWorld},
+      {"breakLease", Sees::kNothing},
+      {"listTasks", Sees::kEverybodys},
+      {"runTask", Sees::kNothing},
+      {"claimTask", Sees::kOwnWorld},
+      {"finishTask", Sees::kOwnWorld},
+      {"enqueueMessages", Sees::kOwnWorld},
+      {"claimMessages", Sees::kOwnWorld},
+      {"acknowledgeMessages", Sees::kOwnWorld},
+      {"extendMessages", Sees::kOwnWorld},
+      {"abandonMessages", Sees::kOwnWorld},
+      {"failMessages", Sees::kOwnWorld},
+      {"getMessage", Sees::kNothing},
+      {"setTimers", Sees::kOwnWorld},
+      {"getTimer", Sees::kNothing},
+      {"cancelTimer", Sees::kNothing},
+      {"listTopics", Sees::kEmptyList},
+      {"getTopic", Sees::kNothing},
+      {"changeTopic", Sees::kOwnWorld},
+      {"listDeadLetters", Sees::kEmptyList},
+      {"redriveDeadLetters", Sees::kOwnWorld},
+      {"discardDeadLetters", Sees::kOwnWorld},
+      {"beginInbox", Sees::kOwnWorld},
+      {"completeInbox", Sees::kNothing},
+      {"failInbox", Sees::kNothing},
+      {"getInboxEntry", Sees::kNothing},
+      // Windows, factors and delivery are one for all tenants; records and totals have a test of
+      // their own.
+      {"listUsageWindows", Sees::kEverybodys},
+      {"listUsageRecords", Sees::kEverybodys},
+      {"getUsageTotals", Sees::kEverybodys},
+      {"listUsageFactors", Sees::kEverybodys},
+      {"setUsageFactor", Sees::kEverybodys},
+      {"sendUsage", Sees::kEverybodys},
+      {"listRefusedUsage", Sees::kEverybodys},
+      {"resendRefusedUsage", Sees::kEverybodys},
+      {"getHealth", Sees::kEverybodys},
+      {"getMetrics", Sees::kEverybodys},
+  };
+  return table;
+}
+
+void ExpectSeen(Sees sees, const HttpResponse& response, const std::string& what) {
+  switch (sees) {
+    case Sees::kNothing:
+      EXPECT_EQ(response.status, 404) << what;
+      break;
+    case Sees::kEmptyList:
+      ASSERT_EQ(response.status, 200) << what;
+      EXPECT_EQ(response.Json()["items"].Size(), 0U) << what << ": " << response.body;
+      break;
+    case Sees::kOwnWorld:
+      EXPECT_TRUE(response.status >= 200 && response.status < 300) << what << response.status;
+      break;
+    case Sees::kLost:
+      EXPECT_EQ(response.status, 409) << what;
+      EXPECT_EQ(ProblemType(response), "lease-lost") << what;
+      break;
+    case Sees::kRefused:
+      EXPECT_EQ(response.status, 403) << what;
+      break;
+    case Sees::kEverybodys:
+      break;
+  }
+}
+
+TEST_F(Authorization, AStrangerSeesAndChangesNothingAndTheOwnerDoesNotNotice) {
+  const std::string tenant = NewUuid();
+  const Api owner = server_->As({.tenant = tenant});
+  const SampleRequests samples(owner, tenant);
+  // Not with `admin`, which may end what stands in another tenant's way.
+  for (const http::Route& route : server_->routes()) {
+    if (route.scope == http::kPublic) continue;
+    const auto found = Strangers().find(route.operation);
+    ASSERT_NE(found, Strangers().end()) << NameOf(route) << ": what does a stranger see?";
+    if (found->second == Sees::kEverybodys) continue;
+    const std::string method(ToText(route.method));
+    const auto [target, body] = samples.RequestOf(method, route.pattern);
+    const Api stranger = server_->As({.tenant = NewUuid(), .scopes = route.scope});
+    ExpectSeen(found->second, stranger.Call(method, target, body), NameOf(route));
+    const int status = owner.Call(method, target, body).status;
+    EXPECT_TRUE(status >= 200 && status < 300) << NameOf(route) << " -> " << status;
+  }
+}
+
+TEST_F(Authorization, AStrangerCannotFinishAnothersMessage) {
+  const Topic topic(server_->As({.tenant = NewUuid()}));
+  const Topic stranger = topic.SeenBy(server_->As({.tenant = NewUuid()}));
+  topic.Send();
+  const Claimed claimed = topic.Take();
+  for (const char* action : {"ack", "extend", "abandon", "fail"}) {
+    const std::string more = action == std::string("fail") ? R"(,"error":"no")" : "";
+    EXPECT_NE(OutcomeOf(stranger.Report(action, claimed, more)), "done") << action;
+  }
+  EXPECT_EQ(OutcomeOf(topic.Report("ack", claimed)), "done");
+}
+
+TEST_F(Authorization, ALeaseOfTheSameNameIsAnotherInEachTenant) {
+  Lease mine(server_->As({.tenant = NewUuid()}));
+  Lease theirs = mine.SeenBy(server_->As({.tenant = NewUuid()}));
+  EXPECT_EQ(mine.Acquire().status, 200);
+  EXPECT_EQ(theirs.Acquire().status, 200);
+  EXPECT_EQ(mine.Renew().status, 200);
+  // Nor does a fence of one count for a write of the other.
+  const Api stranger = server_->As({.tenant = NewUuid()});
+  EXPECT_EQ(stranger
+                .Call("POST", "/api/v1/messages", Topic(stranger).Message(),
+                      {{"Tenure-Fence", mine.Claim()}})
+                .status,
+            412);
+}
+
+TEST_F(Authorization, TenantsArePartOfTheKeyOfWhatHappensOnce) {
+  const std::string name = "test/" + NewUuid();
+  const support::HttpHeaders key{{"Idempotency-Key", NewUuid()}};
+  const std::string tenant = NewUuid();
+  const auto enqueue = [&](const Says& says) {
+    return Topic(server_->As(says), name).Enqueue("", key).Json()["id"].Text();
+  };
+  const std::string first = enqueue({.tenant = tenant});
+  EXPECT_EQ(enqueue({.tenant = tenant}), first);
+  EXPECT_NE(enqueue({.tenant = tenant, .person = "bob"}), first);
+  EXPECT_NE(enqueue({.tenant = NewUuid()}), first);
+}
+
+TEST_F(Authorization, ASessionIsOfTheTokensTenantOrRefused) {
+  const std::string tenant = NewUuid();
+  const Api api = server_->As({.tenant = tenant, .scopes = "sessions:read sessions:write"});
+  Key key = NewKey();
+  const HttpResponse refused = api.Put(key, 1);
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(ProblemType(refused), "forbidden-tenant");
+  EXPECT_EQ(refused.FindHeader("WWW-Authenticate"), std::nullopt) << "no other token would do";
+  key.tenant = tenant;
+  const std::string id = api.Put(key, 1).Json()["sessionId"].Text();
+  EXPECT_EQ(api.Get("/sessions").Json()["items"].Size(), 1U);
+  EXPECT_EQ(api.Get("/sessions?tenantObjectId=" + NewUuid()).Json()["items"].Size(), 0U);
+  const Api nobody = server_->As({.tenant = "not-a-uuid"});
+  EXPECT_EQ(nobody.Get("/sessions").Json()["items"].Size(), 0U);
+  EXPECT_EQ(nobody.Get("/sessions/" + id).status, 404);
+}
+
+TEST_F(Authorization, AnAdministratorMayEndWhatStandsInAnothersWay) {
+  Key key = NewKey();
+  const Api holder = server_->As({.tenant = key.tenant});
+  const std::string id = holder.Put(key, 1).Json()["sessionId"].Text();
+  key.tenant = NewUuid();
+  const Says rival{.tenant = key.tenant, .scopes = "sessions:read sessions:write"};
+  EXPECT_EQ(server_->As(rival).Put(key, 1).status, 409);
+  EXPECT_EQ(server_->As(rival).Delete(id).status, 404);
+  const Api admin = server_->As({.tenant = key.tenant});
+  EXPECT_EQ(admin.Get("/sessions/" + id).status, 404) << "to end it is not to read it";
+  EXPECT_EQ(admin.Delete(id).status, 204);
+  EXPECT_EQ(server_->As(rival).Put(key, 1).status, 201);
+  EXPECT_FALSE(holder.Session(id)["isActive"].Bool());
+}
+
+TEST_F(Authorization, UsageIsOfTheTokensTenantAlone) {
+  Key key = NewKey();
+  const Api owner =
+      server_->As({.tenant = key.tenant, .scopes = "sessions:read sessions:write usage:read"});
+  owner.Put(key, 1);
+  Eventually("a window of it is closed", [&] {
+    const HttpResponse totals = owner.Get("/usage/totals");
+    return totals.status == 200 && totals.Json()["sessions"].Int() == 1;
+  });
+  const Json window = owner.Get("/usage/windows?limit=1").Json()["items"][0];
+  const std::string records =
+      "/usage/windows/" + std::to_string(window["window"].Int()) + "/records";
+  EXPECT_EQ(owner.Get(records).Json()["items"].Size(), 1U);
+  const Api stranger = server_->As({.tenant = NewUuid(), .scopes = "usage:read"});
+  EXPECT_EQ(stranger.Get(records).Json()["items"].Size(), 0U);
+  for (const std::string& query : {std::string(), "?tenantObjectId=" + key.tenant})
+    EXPECT_EQ(stranger.Get("/usage/totals" + query).Json()["sessions"].Int(), 0) << query;
+}
+
+TEST_F(Authorization, ATokenAsksForNoLocalHost) {
+  const Api api = server_->As({.tenant = NewUuid()});
+  for (const support::HttpHeaders& headers :
+       std::vector<support::HttpHeaders>{{{"Host", "tenure.example"}},
+                                         {{"X-Forwarded-For", "192.0.2.1"}},
+                                         {{"Origin", "https://app.example"}}}) {
+    const HttpResponse response = api.Call("GET", "/sessions", "", headers);
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.FindHeader("Access-Control-Allow-Origin"), std::nullopt);
+  }
+}
+
+TEST_F(Authorization, OpenApiHasEachRoutesScopeAndItsRefusals) {
+  const Json paths = Json::Parse(OpenApi::OfTheSource().text())["paths"];
+  for (const http::Route& route : server_->routes()) {
+    std::string method(ToText(route.method));
+    std::transform(method.begin(), method.end(), method.begin(), ::tolower);
+    ASSERT_TRUE(paths.Has(route.pattern) && paths[route.pattern].Has(method)) << NameOf(route);
+    const Json operation = paths[route.pattern][method];
+    EXPECT_EQ(operation["operationId"].Text(), route.operation);
+    const std::string expected =
+        route.scope == http::kPublic ? "[]" : R"([{"bearer":[")" + route.scope + R"("]}])";
+    EXPECT_EQ(operation["security"].Dump(), expected) << NameOf(route);
+    if (route.scope == http::kPublic) continue;
+    for (const char* status : {"401", "403", "503"})
+      EXPECT_TRUE(operation["responses"].Has(status)) << NameOf(route) << " lacks " << status;
+  }
+}
+
+TEST_F(Authorization, TheTableInTheDocumentationIsTheRoutersOwn) {
+  std::string table;
+  for (const http::Route& route : server_->routes())
+    table += "| `" + NameOf(route) + "` | " +
+             (route.scope == http::kPublic ? "no token" : "`" + route.scope + "`") + " |\n";
+  const char* const source = std::getenv("TENURE_SOURCE_DIR");
+  ASSERT_NE(source, nullptr) << "ctest sets TENURE_SOURCE_DIR";
+  std::ifstream file(std::string(source) + "/docs/security.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_NE(page.str().find(table), std::string::npos)
+      << "docs/security.md must have these lines:\n"
+      << table;
+}
+
+}  // namespace
+}  // namespace tenure::api

@@ -1,0 +1,93 @@
+#include "api/sample_requests.hpp"
+
+#include "api/lease_calls.hpp"
+#include "api/message_calls.hpp"
+
+namespace tenure::api {
+
+Key SampleRequests::KeyOfTenant() const {
+  Key key = NewKey();
+  if (!tenant_.empty()) key.tenant = tenant_;
+  return key;
+}
+
+SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
+                                                  const std::string& path) const {
+  if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
+  if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
+  if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
+  if (path == "/api/v1/leases/renew") return {path, R"({"leases":[]})"};
+  if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
+      path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
+    return OfMessages(method, path);
+  if (path.starts_with("/usage/")) return OfUsage(method, path);
+  std::string target = path;
+  if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
+    target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
+  return {target, method == "PUT" ? PutBody(KeyOfTenant(), 1) : ""};
+}
+
+SampleRequests::Request SampleRequests::OfLease(const std::string& action) const {
+  Lease lease(api_);
+  const Ask ask;
+  lease.Acquire(ask);
+  const std::string body = action == "/acquire" ? ask.Body()
+                           : action == "/break" ? R"({"reason":"a test"})"
+                           : action.empty()     ? ""
+                                                : lease.FenceAndTerm();
+  return {lease.Path() + action, body};
+}
+
+SampleRequests::Request SampleRequests::OfTask(const std::string& action) const {
+  const std::string task = "/api/v1/tasks/" + NewUuid();
+  const std::string claim =
+      R"({"term":")" + NewUuid() + R"(","holder":"me","interval_ms":1000,"lock_timeout_ms":1000})";
+  const support::Json lock = api_.Call("POST", task + "/claim", claim).Json()["lock"];
+  const std::string finish = R"({"fence":)" + std::to_string(lock["fence"].Int()) + R"(,"term":")" +
+                             lock["term"].Text() + "\"}";
+  return {task + action, action == "/claim" ? claim : action == "/finish" ? finish : "{}"};
+}
+
+SampleRequests::Request SampleRequests::OfInbox(const std::string& action) const {
+  const std::string id = NewUuid();
+  const std::string key = R"({"source":"s","message_id":")" + id + "\"";
+  const std::string begin = "/api/v1/inbox/begin";
+  if (action == "begin") return {begin, key + "}"};
+  const std::string fence =
+      std::to_string(api_.Call("POST", begin, key + "}").Json()["fence"].Int());
+  if (action.starts_with('{')) return {"/api/v1/inbox/s/" + id, ""};
+  return {"/api/v1/inbox/" + action,
+          key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
+}
+
+SampleRequests::Request SampleRequests::OfMessages(const std::string& method,
+                                                   const std::string& path) const {
+  const Topic topic(api_);
+  if (path == "/api/v1/messages") return {path, topic.Message()};
+  if (path == "/api/v1/messages/{id}") return {"/api/v1/messages/" + topic.Send(), ""};
+  if (path == "/api/v1/messages/claim") return {path, topic.ClaimBody()};
+  if (path.starts_with("/api/v1/messages/")) return {path, R"({"claims":[]})"};
+  if (path == "/api/v1/timers") return {path, topic.Message(R"(,"delay_ms":60000)")};
+  if (path == "/api/v1/timers/{id}") return {"/api/v1/timers/" + topic.SetTimer(60'000), ""};
+  if (path == "/api/v1/topics/{topic}") {
+    topic.Send();
+    return {topic.Path(), method == "PATCH" ? "{}" : ""};
+  }
+  if (method == "GET") return {path, ""};
+  return {path, R"({"topic":")" + topic.name() + "\"}"};
+}
+
+/// REQUIRES: the server's windows are of a second or so.
+SampleRequests::Request SampleRequests::OfUsage(const std::string& method,
+                                                const std::string& path) const {
+  api_.Put(KeyOfTenant(), 1);
+  Eventually("a window is closed",
+             [&] { return api_.Get("/usage/windows").Json()["items"].Size() > 0; });
+  if (path == "/usage/windows/{window}/records") return {"/usage/windows/1/records", ""};
+  if (path == "/usage/send") return {path, R"({"fromWindow":1})"};
+  if (path == "/usage/factors" && method == "POST")
+    return {path, R"({"sessionKind":1,"factor":"1"})"};
+  return {path, method == "POST" ? "{}" : ""};
+}
+
+}  // namespace tenure::api

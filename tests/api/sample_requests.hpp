@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "api/api.hpp"
+
+namespace tenure::api {
+
+/// For each operation of the server a request that it can carry out: made on the spot, with
+/// something new that exists.
+class SampleRequests {
+ public:
+  /// Sessions are of `tenant`, or of any when it is empty.
+  explicit SampleRequests(Api api, std::string tenant = {})
+      : api_(std::move(api)), tenant_(std::move(tenant)) {}
+
+  struct Request {
+    std::string target;
+    std::string body;
+  };
+  /// `path` as openapi.json has it, with its placeholders.
+  Request RequestOf(const std::string& method, const std::string& path) const;
+
+ private:
+  Key KeyOfTenant() const;
+  Request OfLease(const std::string& action) const;
+  Request OfTask(const std::string& action) const;
+  Request OfInbox(const std::string& action) const;
+  Request OfMessages(const std::string& method, const std::string& path) const;
+  Request OfUsage(const std::string& method, const std::string& path) const;
+
+  Api api_;
+  std::string tenant_;
+};
+
+}  // namespace tenure::api
