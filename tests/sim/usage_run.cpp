@@ -35,7 +35,8 @@ const char* TriggerOf(PlantedInUsage planted) {
     case PlantedInUsage::kEndIsMoved:
       return "create trigger planted after update of end_reason on sessions "
              "when new.end_reason < 3 and new.end_ms > new.start_ms begin "
-             "update sessions set end_ms = new.end_ms - 1 where id = new.id; end";
+             "update sessions set end_ms = max(new.start_ms, new.end_ms - 60000) where id = "
+             "new.id; end";
     default:
       return "";
   }

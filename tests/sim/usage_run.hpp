@@ -22,7 +22,7 @@ enum class PlantedInUsage {
   kFactorReachesBack,   ///< a factor counts in windows that are closed
   kRemovedBeforeTaken,  ///< sessions are removed as soon as their windows are closed
   kWindowIsSkipped,     ///< a number is left out
-  kEndIsMoved,          ///< an end is written down a millisecond too early
+  kEndIsMoved,          ///< an end is written down a minute too early
 };
 
 /// One seed: users who start, upgrade and end sessions, tasks that close windows, put them into

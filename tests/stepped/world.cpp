@@ -10,13 +10,15 @@ World::World(const std::string& url, std::size_t processes, Callbacks callbacks,
     : observer_(PQconnectdb(url.c_str())),
       callbacks_(std::move(callbacks)),
       odds_(odds),
-      standing_(processes, Standing::kFinished) {
+      standing_(processes, Standing::kFinished),
+      paused_(processes, 0) {
   TENURE_CHECK(PQstatus(observer_.get()) == CONNECTION_OK, PQerrorMessage(observer_.get()));
   for (std::size_t i = 0; i < processes; ++i) steppers_.push_back(std::make_unique<Stepper>());
 }
 
 void World::Run(std::uint64_t seed) {
   trace_.clear();
+  paused_.assign(paused_.size(), 0);
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < steppers_.size(); ++i) GiveWork(i);
   while (true) {
@@ -31,12 +33,26 @@ void World::Run(std::uint64_t seed) {
       if (!blocked) return;
       trace_ += "  deadlock\n";
     } else {
-      StepOne(ready[random() % ready.size()], random);
+      StepOne(Choose(ready, random), random);
     }
     for (std::size_t i = 0; i < steppers_.size(); ++i)
       if (standing_[i] == Standing::kBlocked) Settle(i);
     callbacks_.between_steps();
   }
+}
+
+std::size_t World::Choose(const std::vector<std::size_t>& ready, std::mt19937_64& random) {
+  if (odds_.pause_percent == 0) return ready[random() % ready.size()];
+  std::vector<std::size_t> awake;
+  for (const std::size_t index : ready)
+    if (--paused_[index] < 0) awake.push_back(index);
+  if (awake.empty()) return ready[random() % ready.size()];
+  const std::size_t chosen = awake[random() % awake.size()];
+  if (static_cast<int>(random() % 100) >= odds_.pause_percent || awake.size() == 1) return chosen;
+  paused_[chosen] = 10 + static_cast<int>(random() % 30);
+  trace_ += fmt::format("  {} pauses before {}\n", chosen, steppers_[chosen]->step());
+  std::erase(awake, chosen);
+  return awake[random() % awake.size()];
 }
 
 void World::StepOne(std::size_t index, std::mt19937_64& random) {

@@ -33,6 +33,7 @@ class World {
   struct Odds {
     int crash_percent = 4;       ///< at each step
     int lost_reply_percent = 6;  ///< at each commit
+    int pause_percent = 0;       ///< at each step: it stands there while the others go on
   };
 
   World(const std::string& url, std::size_t processes, Callbacks callbacks, Odds odds);
@@ -52,6 +53,8 @@ class World {
   /// Waits until the process stands before a step, has stopped, or waits for somebody else's lock.
   void Settle(std::size_t index);
   bool IsBlocked(std::size_t index);
+  /// Whoever is paused only goes on when nobody else can.
+  std::size_t Choose(const std::vector<std::size_t>& ready, std::mt19937_64& random);
   void StepOne(std::size_t index, std::mt19937_64& random);
   void GiveWork(std::size_t index);
 
@@ -64,6 +67,7 @@ class World {
   const Odds odds_;
   std::vector<std::unique_ptr<Stepper>> steppers_;
   std::vector<Standing> standing_;
+  std::vector<int> paused_;  // for so many steps of others
   std::string trace_;
 };
 
