@@ -48,7 +48,7 @@ class UsageSimulation {
   std::int64_t windows_ = 0;
 };
 
-std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 100'000 : 1'000; }
+std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 100'000 : 500; }
 
 TEST(SimulatedUsage, U1_U2_HoldInEveryHistory) {
   UsageSimulation simulation;

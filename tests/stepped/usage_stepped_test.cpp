@@ -46,7 +46,6 @@ enum class Planted {
   kSealTakesNoLock,      ///< who closes a window waits for nobody
   kEmitComparesNothing,  ///< who puts sessions into chunks does not look who else did
   kHalvesBesideWhole,    ///< a chunk that is halved stays
-  kHalvedTwice,          ///< who did not strike the whole off writes halves
   kFactorFromNow,        ///< a factor counts in the window under way
   kRemovedUnsettled,     ///< sessions are removed whether or not their usage is acknowledged
 };
@@ -95,18 +94,13 @@ std::vector<Replacement> ReplacementsFor(Planted planted) {
       all.push_back({&usage::sql::kDeleteChunks, "delete from tenure.usage_chunks c\n using",
                      "update tenure.usage_chunks c set format = c.format from"});
       break;
-    case Planted::kHalvedTwice:
-      all.push_back({&usage::sql::kDeleteChunks, "delete from", "with gone as (delete from"});
-      all.push_back({&usage::sql::kDeleteChunks, "returning item.ordinal",
-                     "returning 1) select ordinal from unnest($1::bigint[], $2::text[]) "
-                     "with ordinality as item (number, chunk, ordinal)"});
-      break;
     case Planted::kFactorFromNow:
       all.push_back({&usage::sql::kPutFactors, "select kind, from_ms,",
                      "select kind, greatest(from_ms - 600, 0),"});
       break;
     case Planted::kRemovedUnsettled:
-      all.push_back({&sessions::sql::kReadBounds, "settled_ms", "sealed_ms"});
+      all.push_back({&sessions::sql::kReadBounds, "select sealed_ms, settled_ms",
+                     "select sealed_ms, sealed_ms"});
       break;
   }
   return all;
@@ -127,7 +121,6 @@ Focus FocusFor(Planted planted) {
     case Planted::kEmitComparesNothing:
       return {38, 66};
     case Planted::kHalvesBesideWhole:
-    case Planted::kHalvedTwice:
       return {52, 88};
     default:
       return {};
@@ -617,9 +610,6 @@ TEST(SteppedUsage, U2_APlantedEmissionThatComparesNothingIsFound) {
 }
 TEST(SteppedUsage, U2_APlantedHalvingThatLeavesTheWholeIsFound) {
   EXPECT_TRUE(IsFound(Planted::kHalvesBesideWhole, "was not struck off by who did"));
-}
-TEST(SteppedUsage, U2_APlantedHalvingByTwoIsFound) {
-  EXPECT_TRUE(IsFound(Planted::kHalvedTwice, "was not struck off by who did"));
 }
 TEST(SteppedUsage, U1_APlantedFactorForTheWindowUnderWayIsFound) {
   EXPECT_TRUE(IsFound(Planted::kFactorFromNow, "counts from"));
