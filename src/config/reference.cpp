@@ -58,8 +58,13 @@ std::string_view SectionOf(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
 }
 
+std::string DefaultValue(const Setting& setting) {
+  static const Settings defaults;
+  return ValueText(setting.kind, defaults);
+}
+
 std::string DefaultText(const Setting& setting) {
-  std::string text = ValueText(setting.kind, Settings{});
+  const std::string text = DefaultValue(setting);
   return text.empty() ? "empty" : fmt::format("`{}`", text);
 }
 
@@ -116,7 +121,7 @@ std::string SettingsHelp() {
   std::string help;
   for (const Setting& setting : Table()) {
     help += fmt::format("  {:<{}}", setting.name, kNameColumns - 2);
-    const std::string value = ValueText(setting.kind, Settings{});
+    const std::string value = DefaultValue(setting);
     AppendWrapped(help, fmt::format("{} [{}]", setting.does, value.empty() ? "empty" : value),
                   kNameColumns, kTextColumns);
   }
