@@ -69,7 +69,7 @@ Url SplitUrl(std::string_view url) {
   const std::size_t at = std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
   const std::string_view path = url.substr(at);
   return {std::string(url.substr(0, at)),
-          path.starts_with('/') ? std::string(path) : "/" + std::string(path)};
+          path.starts_with('/') ? std::string(path) : fmt::format("/{}", path)};
 }
 
 class Client::Impl {

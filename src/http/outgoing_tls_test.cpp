@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <future>
@@ -70,6 +71,7 @@ class TlsServer {
         certificate_(CertificateFor(*key_, name)),
         context_(SSL_CTX_new(TLS_server_method())),
         listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes also to a client that has hung up
     SSL_CTX_use_PrivateKey(context_.get(), key_.get());
     SSL_CTX_use_certificate(context_.get(), certificate_.get());
     sockaddr_in address{};
