@@ -85,7 +85,8 @@ struct TopicChange {
 struct TopicChangeReply {
   bool resumed = false;
 };
-/// Makes the topic where there is none: a pause may come before the first message.
+/// Makes the topic where there is none: a pause may come before the first message. The row is
+/// locked before it is changed, so what goes on record as old values is what was there.
 class TopicChangeHandler final : public db::TypedHandler<TopicChange, TopicChangeReply> {
  public:
   explicit TopicChangeHandler(wake::Registry& wake) : wake_(wake) {}
