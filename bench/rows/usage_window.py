@@ -88,25 +88,24 @@ def measure(bench):
         _sessions(bench, count)
         with Tenure(bench, bench.new_folder(), store, settings=settings) as server:
             watch = _Watch(bench)
-            first = int(watch.until("select coalesce(max(number), 0) + 1 from tenure.usage_windows"))
             before = server.process.status_kib("VmRSS")
-            for number in range(first, first + windows):
-                # Without a window: some seconds that end before the next one does.
-                time.sleep(max(0.0, INTERVAL_S - 12 - time.time() % INTERVAL_S) if number == first else 0)
-                while (time.time() % INTERVAL_S) > INTERVAL_S - 12:
+            for _ in range(windows):
+                # Without a window: some seconds that begin and end in the calm middle of an interval.
+                while not INTERVAL_S - 18 < time.time() % INTERVAL_S < INTERVAL_S - 12:
                     time.sleep(0.1)
                 calm = load(bench, "open", port=server.port, rate=PUTS_PER_SECOND, seconds=5, connections=32)
                 ranges.peer.append(copied := _copy_seconds(bench))
                 sending.peer.append(copied)
-                time.sleep(max(0.0, INTERVAL_S - 0.5 - time.time() % INTERVAL_S))
+                number = int(watch.until("select coalesce(max(number), 0) + 1 from tenure.usage_windows"))
+                time.sleep(INTERVAL_S - 0.5 - time.time() % INTERVAL_S)
                 busy = subprocess.Popen([str(bench.load_program("load")), "open", "--port", str(server.port), "--rate",
                                          str(PUTS_PER_SECOND), "--seconds", "8", "--connections", "32"],
                                         stdout=subprocess.PIPE, text=True)
                 emitted, sent = _window(watch, number)
                 ranges.ours.append(emitted)
                 sending.ours.append(sent)
-                latency.peer.append(calm["latency"]["p99_us"])
-                latency.ours.append(json.loads(busy.communicate(timeout=120)[0])["latency"]["p99_us"])
+                latency.peer.append(calm["from_due"]["p99_us"])
+                latency.ours.append(json.loads(busy.communicate(timeout=120)[0])["from_due"]["p99_us"])
             memory.ours.append(server.process.status_kib("VmRSS"))
             memory.peer.append(before)
             watch.close()
