@@ -104,13 +104,17 @@ void TopicChangeHandler::WriteItems(db::Transaction& tx, Items items) {
              paused, std::vector<std::string_view>{change.paused_reason});
     if (item->actor() && !before.empty())
       if (auto deed = DeedOf(change, ReadTopic(before[0]))) item->Did(*std::move(deed));
-    item->reply = TopicChangeReply{change.paused && !*change.paused};
+    TopicChangeReply reply;
+    if (change.paused == false) {
+      reply.news.Add(change.tenant, change.name, now_ms, now_ms);
+      reply.news.Tell(tx, process_, now_ms);
+    }
+    item->reply = std::move(reply);
   }
 }
 
 void TopicChangeHandler::DoneItems(Items items) {
-  for (const auto* item : items)
-    if (item->reply->resumed) wake_.SignalAll(WakeKey(item->request.tenant, item->request.name));
+  for (const auto* item : items) item->reply->news.Signal(wake_);
 }
 
 void TouchHandler::WriteItems(db::Transaction& tx, Items items) {
