@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kNotes =
     R"(What operators did, newest first: breaks, redrives, pauses, factors, migrations; and who was
-refused what belongs to another tenant. It takes the scope `admin`. A tenant or person `-` is
-the store's own side: a command that a user of the machine ran there, or nobody known.
+refused what belongs to another tenant. It takes the scope `admin`. The tenant `-` is a command
+on the store itself, by a user of its machine; the person `-` is not known.
 
 Examples:
   tenure audit list --act lease.break
