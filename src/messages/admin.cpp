@@ -103,13 +103,17 @@ void TopicChangeHandler::WriteItems(db::Transaction& tx, Items items) {
              column(change.max_crashes), column(change.lease_ms), column(change.retention_ms),
              column(change.backoff_ms), column(change.backoff_max_ms), column(change.dedup_ms),
              paused, std::vector<std::string_view>{change.paused_reason});
-    item->reply = TopicChangeReply{change.paused && !*change.paused};
+    TopicChangeReply reply;
+    if (change.paused == false) {
+      reply.news.Add(change.tenant, change.name, now_ms, now_ms);
+      reply.news.Tell(tx, process_, now_ms);
+    }
+    item->reply = std::move(reply);
   }
 }
 
 void TopicChangeHandler::DoneItems(Items items) {
-  for (const auto* item : items)
-    if (item->reply->resumed) wake_.SignalAll(WakeKey(item->request.tenant, item->request.name));
+  for (const auto* item : items) item->reply->news.Signal(wake_);
 }
 
 void TouchHandler::WriteItems(db::Transaction& tx, Items items) {
