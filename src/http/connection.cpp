@@ -35,6 +35,12 @@ bool IsRequestId(std::string_view text) {
   return true;
 }
 
+base::IpAddress AddressOf(const Tcp::endpoint& endpoint) {
+  const auto address = endpoint.address();
+  return address.is_v4() ? base::IpAddress::V4(address.to_v4().to_bytes())
+                         : base::IpAddress::V6(address.to_v6().to_bytes());
+}
+
 }  // namespace
 
 Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
@@ -50,6 +56,7 @@ void Connection::Start() {
   ErrorCode ignored;  // a client that is gone already is noticed by the first read
   socket_.non_blocking(true, ignored);
   socket_.set_option(Tcp::no_delay(true), ignored);
+  LearnPeer();
   phase_ = Phase::kServing;  // so that WaitForNext sets the first deadline
   WaitForNext();
 }
@@ -110,6 +117,8 @@ void Connection::Serve() {
   serving_ = true;
   phase_ = Phase::kServing;
   ChooseRequestId();
+  if (by_proxy_)
+    request().client_address = context_.options.proxies.ClientOf(peer_, request()).ToString();
   context_.dispatcher.Dispatch(
       std::make_shared<LiveExchange>(shared_from_this(), context_.probe.unmatched()));
 }
@@ -128,6 +137,14 @@ void Connection::ChooseRequestId() {
     id = *given;
   else
     base::Uuid::V7(loop_->clock().WallMs()).AppendTo(id);
+}
+
+/// Once: the socket's peer does not change, and nobody else speaks for it unless it is a proxy.
+void Connection::LearnPeer() {
+  ErrorCode gone;
+  peer_ = AddressOf(socket_.remote_endpoint(gone));
+  by_proxy_ = context_.options.proxies.Trusts(peer_);
+  request().client_address = peer_.ToString();
 }
 
 void Connection::Answer(Response response) {
