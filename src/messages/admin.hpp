@@ -85,7 +85,8 @@ struct TopicChange {
 struct TopicChangeReply {
   News news{};  ///< of a topic that goes on: what waited in it is ready
 };
-/// Makes the topic where there is none: a pause may come before the first message.
+/// Makes the topic where there is none: a pause may come before the first message. The row is
+/// locked before it is changed, so what goes on record as old values is what was there.
 class TopicChangeHandler final : public db::TypedHandler<TopicChange, TopicChangeReply> {
  public:
   TopicChangeHandler(std::string_view process, wake::Registry& wake)
