@@ -12,6 +12,8 @@
 
 namespace tenure::http {
 
+class CertificateKeeper;
+
 /// Limits of the listener; config/ fills it from the settings of the same names.
 struct ServerOptions {
   std::string host = "127.0.0.1";
@@ -26,13 +28,15 @@ struct ServerOptions {
   std::int64_t idle_timeout_ms = 75'000;   ///< between two requests of a connection
   std::int64_t write_timeout_ms = 30'000;  ///< for a client that does not read its answer
   std::int64_t sweep_interval_ms = 1'000;  ///< how often the above are looked at: so late they are
+  /// Whose certificate is shown; null: plain HTTP. It outlives the server.
+  const CertificateKeeper* certificate = nullptr;
 };
 
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
 using Authenticator = std::function<Principal(const Request&)>;
 
-/// The HTTP/1.1 server. Without an authenticator it is in protected mode: it binds to loopback
-/// addresses only and refuses what did not come straight from a local client.
+/// The HTTP/1.1 server, plain or over TLS. Without an authenticator it is in protected mode: it
+/// binds to loopback addresses only and refuses what did not come straight from a local client.
 ///
 /// Life: construct, Start, Stop, destroy; from one thread. Handlers run on the loops' threads.
 class Server {
