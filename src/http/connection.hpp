@@ -9,6 +9,7 @@
 #include "http/loop.hpp"
 #include "http/request_reader.hpp"
 #include "http/server_context.hpp"
+#include "http/stream.hpp"
 
 namespace tenure::http {
 
@@ -17,6 +18,8 @@ namespace tenure::http {
 ///   read ─> reader ─> Serve ─> (handler, perhaps a lane) ─> Answer ─> output ─> write
 ///     ^                                                                          │
 ///     └──────────────────────── next request, or Linger and Close <──────────────┘
+///
+/// With TLS a handshake comes first; from then on the bytes are the stream's business.
 ///
 /// Life: `Start` on its loop; after that whoever waits for something holds it: a pending read or
 /// write, or the exchange. While a request is served nothing is read, so a client that has gone is
@@ -66,6 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase {
+    kGreeting,   ///< TLS agrees on its keys; nothing was asked yet
     kIdle,       ///< between two requests
     kHeader,     ///< some bytes of a header are here
     kBody,       ///< the header is complete, the body is not
@@ -81,8 +85,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     base::Task stopping{};
   };
   using News = base::Task Waiter::*;
-  enum class Peer { kQuiet, kSpeaks, kGone };
 
+  void OnGreeted(Stream::Greeting greeting);
   void Read();
   void OnRead(const ErrorCode& error, std::size_t size);
   void Advance();
@@ -93,7 +97,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void ChooseRequestId();
   void LearnPeer();
   bool Flush();
-  void AwaitWritable();
+  void WaitToWrite(Stream::Need need);
   void WaitForNext();
   void EndGently();
   void Enter(Phase phase);
@@ -102,9 +106,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Waiter& OpenWaiter();
   void Tell(News news);
   void WatchPeer();
-  Peer LookAtPeer();
 
-  Socket socket_;
+  Stream stream_;
   ConnectionSlot slot_;
   const std::shared_ptr<Loop> loop_;
   ServerContext& context_;
@@ -116,7 +119,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Phase phase_ = Phase::kIdle;
   std::int64_t deadline_ms_ = 0;
   bool reading_ = false;            // a read is pending
-  bool write_pending_ = false;      // the socket takes no more for now
+  bool write_pending_ = false;      // the stream takes no more for now
   bool serving_ = false;            // an exchange is under way
   bool advancing_ = false;          // Advance is on the stack: an answer must not start it again
   bool continue_sent_ = false;      // "100 Continue" for the request that is being read

@@ -115,9 +115,11 @@ void Listener::OnAccepted(const ErrorCode& error, Socket socket,
   Accept();
 }
 
-/// Nothing is read and nothing is kept for a client that is one too many.
+/// Nothing is read and nothing is kept for a client that is one too many; with TLS nothing can be
+/// said either, without the work of a handshake.
 void Listener::TurnAway(Socket socket) {
   context_.probe.Rejected(Rejection::kConnections);
+  if (context_.options.certificate) return;
   const std::string id = base::Uuid::V7(loops_.front()->clock().WallMs()).ToString();
   std::string answer;
   AppendResponse(answer,

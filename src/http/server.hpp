@@ -16,6 +16,8 @@
 
 namespace tenure::http {
 
+class CertificateKeeper;
+
 /// Who is served when there is no authenticator.
 enum class Visitors {
   kLocal,    ///< protected mode: loopback addresses only, and nothing that is not a local client's
@@ -40,14 +42,16 @@ struct ServerOptions {
   std::int64_t sweep_interval_ms = 1'000;  ///< how often the above are looked at: so late they are
   TrustedProxies proxies{};                ///< whose word about the client's address counts
   std::vector<RateClass> rate_classes{};
+  /// Whose certificate is shown; null: plain HTTP. It outlives the server.
+  const CertificateKeeper* certificate = nullptr;
 };
 
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
 using Authenticator = std::function<Principal(const Request&)>;
 
-/// The HTTP/1.1 server. Without an authenticator it is in protected mode, unless its visitors may
-/// be anybody: it binds to loopback addresses only and refuses what did not come straight from a
-/// local client.
+/// The HTTP/1.1 server, plain or over TLS. Without an authenticator it is in protected mode, unless
+/// its visitors may be anybody: it binds to loopback addresses only and refuses what did not come
+/// straight from a local client.
 ///
 /// Life: construct, Start, Stop, destroy; from one thread. Handlers run on the loops' threads.
 class Server {
