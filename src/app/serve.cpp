@@ -61,10 +61,15 @@ void PrintWelcome(const Service& service) {
   fflush(stdout);
 }
 
-/// Keys can change while running; whether tokens are asked for at all cannot.
-bool NeedsRestart(const config::Change& change, const Service& service) {
-  const bool keys = change.setting->name.starts_with("auth.");
-  return change.NeedsRestart() || (keys && !service.authenticates());
+/// Keys and certificates can change while running; whether tokens are asked for at all, and whether
+/// TLS is spoken, cannot.
+bool NeedsRestart(const config::Change& change, const Service& service,
+                  const config::Settings& loaded) {
+  const std::string_view name = change.setting->name;
+  const bool keys = name.starts_with("auth.") && !service.authenticates();
+  const bool certificate =
+      name.starts_with("tls.") && !(service.encrypts() && loaded.tls.enabled());
+  return change.NeedsRestart() || keys || certificate;
 }
 
 /// SIGHUP: the same sources again. What cannot change while running is named and left as it is.
@@ -72,7 +77,7 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
   try {
     const config::Settings loaded = config::Load(sources).settings;
     for (const config::Change& change : config::Differences(current, loaded)) {
-      if (NeedsRestart(change, service))
+      if (NeedsRestart(change, service, loaded))
         base::LogWarn(
             "config.needs_restart", "a changed setting takes effect at the next start",
             {{"setting", change.setting->name}, {"now", change.from}, {"then", change.to}});
@@ -83,6 +88,10 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
     }
     current.log.level = loaded.log.level;
     base::SetLogLevel(loaded.log.level);
+    if (service.encrypts() && loaded.tls.enabled()) {
+      current.tls = loaded.tls;
+      service.UseCertificate(current.tls);
+    }
     if (!service.authenticates()) return;
     current.auth.keys = loaded.auth.keys;
     current.auth.secret = loaded.auth.secret;

@@ -59,6 +59,16 @@ std::unique_ptr<auth::Authentication> NewAuthentication(const config::AuthSettin
   return std::make_unique<auth::Authentication>(settings, base::SystemClock(), metrics);
 }
 
+http::CertificateFiles FilesOf(const config::TlsSettings& settings) {
+  return {.certificate = settings.certificate, .key = settings.key};
+}
+
+std::unique_ptr<http::CertificateKeeper> NewCertificate(const config::TlsSettings& settings,
+                                                        telemetry::Registry& metrics) {
+  if (!settings.enabled()) return nullptr;
+  return std::make_unique<http::CertificateKeeper>(FilesOf(settings), base::SystemClock(), metrics);
+}
+
 usage::Options UsageOptionsOf(const config::UsageSettings& settings) {
   return {.interval_ms = settings.interval_ms,
           .factors = {settings.factor_1, settings.factor_2, settings.factor_3},
@@ -94,8 +104,10 @@ std::unique_ptr<TraceExporter> NewExporter(const config::Settings& settings,
       TraceExporter::Options{settings.telemetry.traces_endpoint, instance}, tracer);
 }
 
-http::ServerOptions ServerOptionsOf(const config::Settings& settings) {
+http::ServerOptions ServerOptionsOf(const config::Settings& settings,
+                                    const http::CertificateKeeper* certificate) {
   http::ServerOptions options;
+  options.certificate = certificate;
   options.host = settings.listen.host;
   options.port = settings.listen.port;
   // Half of the cores: lanes, and PostgreSQL or SQLite's work, want theirs.
@@ -135,11 +147,12 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       outgoing_({}),
       ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
       auth_(NewAuthentication(settings_.auth, metrics_)),
+      certificate_(NewCertificate(settings_.tls, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_,
                         {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
                         audit_, ops_)),
-      server_(ServerOptionsOf(settings_), router_, metrics_, base::SystemClock(),
-              auth_ ? auth_->hook() : nullptr, &tracer_) {
+      server_(ServerOptionsOf(settings_, certificate_.get()), router_, metrics_,
+              base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_) {
   store_.SetGuard(guard_);
   store_.SetRecorder(recorder_);
   feed_ = store_.engine().NewFeed(
@@ -173,6 +186,7 @@ void Service::Start() {
   }
   if (exporter_) exporter_->Start();
   if (auth_) auth_->Start();
+  if (certificate_) certificate_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
   if (settings_.workers) messages_.StartClockwork();
   background_.Start();
@@ -194,6 +208,7 @@ void Service::Stop() {
   messages_.Stop();
   server_.Stop(settings_.http.stop_grace_ms);
   if (auth_) auth_->Stop();
+  if (certificate_) certificate_->Stop();
   background_.Stop();
   audit_.refusals().Stop();
   if (feed_) feed_->Stop();
@@ -203,10 +218,15 @@ void Service::Stop() {
   if (exporter_) exporter_->Stop();  // nothing ends a span any more
 }
 
+void Service::UseCertificate(const config::TlsSettings& settings) {
+  certificate_->Use(FilesOf(settings));
+}
+
 std::string Service::Url() const {
   const std::string& host = settings_.listen.host;
   const bool is_v6 = host.find(':') != std::string::npos;
-  return fmt::format("http://{}:{}", is_v6 ? "[" + host + "]" : host, server_.port());
+  return fmt::format("{}://{}:{}", encrypts() ? "https" : "http", is_v6 ? "[" + host + "]" : host,
+                     server_.port());
 }
 
 }  // namespace tenure::app

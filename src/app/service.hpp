@@ -13,6 +13,7 @@
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
+#include "http/certificate.hpp"
 #include "http/outgoing.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
@@ -47,6 +48,10 @@ class Service {
 
   /// SIGHUP: from now on these keys. REQUIRES: `authenticates()`.
   void UseKeys(const config::AuthSettings& settings) { auth_->UseKeys(settings); }
+  /// SIGHUP: from now on this certificate. REQUIRES: `encrypts()`.
+  void UseCertificate(const config::TlsSettings& settings);
+  /// Whether it speaks TLS.
+  bool encrypts() const { return certificate_ != nullptr; }
   /// Whether requests must carry a token; false: protected mode.
   bool authenticates() const { return auth_ != nullptr; }
 
@@ -78,7 +83,8 @@ class Service {
   std::unique_ptr<db::Feed> feed_;         // null: nobody else commits, or nobody can tell
   Background background_;
   OpsParts ops_;
-  const std::unique_ptr<auth::Authentication> auth_;  // null: protected mode
+  const std::unique_ptr<auth::Authentication> auth_;            // null: protected mode
+  const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP
   const http::Router router_;
   http::Server server_;
 };

@@ -11,7 +11,7 @@
 #include "auth/key_text.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "config/read_file.hpp"
+#include "base/read_file.hpp"
 
 namespace tenure::auth {
 namespace {
@@ -136,7 +136,7 @@ KeyKeeper::Source KeyKeeper::Read(const Local& local) {
   }
   for (const std::string& file : local.files) {
     try {
-      const std::string text = config::ReadWholeFile(file, kMaxKeyTextBytes);
+      const std::string text = base::ReadWholeFile(file, kMaxKeyTextBytes);
       for (Key& key : ParseKeyFile(text)) read.keys.push_back(std::move(key));
       read.text += fmt::format("\n{}\n{}", file, text);
     } catch (const base::UserError& error) {

@@ -10,7 +10,7 @@ namespace tenure::base {
 ///
 /// Two readings, never mixed:
 ///  - `WallMs` is the calendar: it may jump in both directions. It is used for nothing but the
-///    embedded store's own clock, for the ends that issuers give to tokens, and for log lines.
+///    embedded store's own clock, for the ends of tokens and certificates, and for log lines.
 ///  - `BootMs` is CLOCK_BOOTTIME: it never goes back and it counts while the machine sleeps. All
 ///    durations inside the process (time-outs, ages, back-off) are differences of it.
 class Clock {

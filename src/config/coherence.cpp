@@ -85,10 +85,19 @@ void CheckAuthentication(const Loaded& loaded, Problems& problems) {
                         "auth.secret_file or auth.jwks_url"});
 }
 
+void CheckTls(const Loaded& loaded, Problems& problems) {
+  const TlsSettings& tls = loaded.settings.tls;
+  if (tls.certificate.empty() == tls.key.empty()) return;
+  problems.push_back({WhereOf(loaded, {"tls.certificate", "tls.key"}),
+                      "tls.certificate and tls.key have no use without each other: give both, or "
+                      "neither for plain HTTP"});
+}
+
 }  // namespace
 
 void MakeCoherent(Loaded& loaded, Problems& problems) {
   CheckOrders(loaded, problems);
+  CheckTls(loaded, problems);
   CheckAuthentication(loaded, problems);
   InsertPassword(loaded, problems);
 }

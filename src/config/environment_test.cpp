@@ -36,6 +36,7 @@ TEST(ConfigEnvironment, VariablesOfOtherPartsAreLeftAlone) {
   EXPECT_TRUE(FromEnvironment({{"TENURE_CONFIG", "x"},
                                {"TENURE_SERVER", "x"},
                                {"TENURE_TOKEN", "x"},
+                               {"TENURE_CA_FILE", "x"},
                                {"TENURE_BINARY", "x"},
                                {"TENURE_SOURCE_DIR", "x"},
                                {"TENURE_TEST_ANYTHING", "x"}},

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/read_file.hpp"
 #include "base/utf8.hpp"
 #include "config/printable.hpp"
-#include "config/read_file.hpp"
 #include "config/suggest.hpp"
 #include "config/yaml_tree.hpp"
 
@@ -131,7 +131,7 @@ std::vector<Given> FromYaml(std::string_view text, std::string_view file, Proble
 
 std::vector<Given> FromFile(const std::string& path, Problems& problems) {
   try {
-    return FromYaml(ReadWholeFile(path, kMaxFileBytes), path, problems);
+    return FromYaml(base::ReadWholeFile(path, kMaxFileBytes), path, problems);
   } catch (const base::UserError& error) {
     problems.push_back({path, error.what()});
     return {};

@@ -113,7 +113,7 @@ TEST(ConfigFile, HugeFilesAreRefused) {
   const TemporaryFile larger("data: x\n" + std::string(1024 * 1024 - 7, '#'));
   FromFile(larger.path(), problems);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].message, "is larger than 1MiB");
+  EXPECT_EQ(problems[0].message, "is larger than 1024KiB");
 }
 
 }  // namespace

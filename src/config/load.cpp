@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/read_file.hpp"
 #include "config/coherence.hpp"
 #include "config/file.hpp"
 #include "config/printable.hpp"
-#include "config/read_file.hpp"
 #include "config/suggest.hpp"
 
 namespace tenure::config {
@@ -53,7 +53,7 @@ std::string Content(const Given& given) {
   if (!given.by_file) return given.value;
   std::string content;
   try {
-    content = ReadWholeFile(given.value, kMaxSecretFileBytes);
+    content = base::ReadWholeFile(given.value, kMaxSecretFileBytes);
   } catch (const base::UserError& error) {
     throw base::UserError(fmt::format("{} {}", Quoted(given.value), error.what()));
   }

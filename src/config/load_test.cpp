@@ -129,6 +129,17 @@ TEST(Load, ASecretFileThatIsMissingEmptyOrHugeIsRefused) {
   EXPECT_THAT(refusal(huge.path()), Not(HasSubstr("sss")));
 }
 
+TEST(Load, ACertificateAndItsKeyComeTogether) {
+  const std::string why =
+      ": tls.certificate and tls.key have no use without each other: give both, or neither for "
+      "plain HTTP";
+  EXPECT_THAT(
+      Refusals({.file = {}, .environment = {{"TENURE_TLS_CERTIFICATE", "a.pem"}}, .flags = {}}),
+      ElementsAre("TENURE_TLS_CERTIFICATE" + why));
+  EXPECT_THAT(Refusals({.file = {}, .environment = {{"TENURE_TLS_KEY", "a.key"}}, .flags = {}}),
+              ElementsAre("TENURE_TLS_KEY" + why));
+}
+
 TEST(Load, APasswordMustHaveAPlaceToGo) {
   const std::pair<std::string, std::string> password{"TENURE_STORE_PASSWORD", "hunter2"};
   EXPECT_THAT(Refusals({.file = {}, .environment = {password}, .flags = {}}),

@@ -67,6 +67,16 @@ struct HttpSettings {
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
 
+/// Files in PEM: both, or none for plain HTTP.
+struct TlsSettings {
+  std::string certificate;
+  std::string key;
+
+  bool enabled() const { return !certificate.empty(); }
+
+  friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
+};
+
 /// Where in a token something stands.
 struct ClaimSettings {
   std::vector<std::string> tenant{"tid", "org_id"};  ///< the first that is there counts
@@ -165,6 +175,7 @@ struct Settings {
   StoreSettings store;
   LaneSettings lanes;
   HttpSettings http;
+  TlsSettings tls;
   AuthSettings auth;
   SessionSettings sessions;
   UsageSettings usage;

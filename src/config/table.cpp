@@ -165,6 +165,21 @@ const Setting kTable[] = {
      .does = "How long requests that are under way may still take after SIGTERM.",
      .change_when = "To less than what your service manager waits before it kills."},
 
+    {.name = "tls.certificate",
+     .kind = OptionalText{AT(tls.certificate)},
+     .does =
+         "The file with the server's certificate in PEM, its own first, then those that lead to "
+         "the authority's; empty: plain HTTP. It is read again every ten seconds and on SIGHUP.",
+     .change_when = "Together with `tls.key`, wherever a token could be read on its way. To renew "
+                    "it, put the new one in its place: no restart is needed, and no request fails.",
+     .takes = Takes::kWhileRunning},
+    {.name = "tls.key",
+     .kind = OptionalText{AT(tls.key)},
+     .does = "The file with the certificate's private key in PEM, without a passphrase; it may be "
+             "the same file.",
+     .change_when = "Together with `tls.certificate`. Nobody but the server needs to read it.",
+     .takes = Takes::kWhileRunning},
+
     {.name = "auth.issuer",
      .kind = OptionalText{AT(auth.issuer)},
      .does = "Who makes the tokens: what their `iss` must be, to the letter.",

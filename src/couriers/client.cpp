@@ -10,7 +10,8 @@ class Client::Impl {
  public:
   Impl(std::string_view url, const ClientOptions& options)
       : timeout_(options.timeout),
-        courier_(couriers::OpenCourier(url, {.pooled = options.pooled})) {}
+        courier_(
+            couriers::OpenCourier(url, {.pooled = options.pooled, .ca_file = options.ca_file})) {}
 
   couriers::Courier& courier() { return *courier_; }
   Milliseconds timeout() const { return timeout_; }

@@ -100,6 +100,7 @@ class Courier {
 struct CourierOptions {
   bool pooled = false;
   Milliseconds lease{30'000};  ///< over HTTP, of a worker
+  std::string ca_file{};       ///< over HTTP
 };
 
 /// By URL (client.hpp). Throws Unavailable when a store of our own cannot be prepared.

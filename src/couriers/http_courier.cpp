@@ -44,6 +44,10 @@ class Clients {
   std::vector<std::unique_ptr<http::Client>> idle_;  // guarded by mutex_
 };
 
+http::ClientOptions OptionsOf(const providers::ServerAddress& address) {
+  return {.base_url = address.base_url, .token = address.token, .ca_file = address.ca_file};
+}
+
 void WriteMessage(JsonWriter& json, const Message& message) {
   json.BeginObject().Field("topic", std::string_view(message.topic));
   if (message.is_bytes)
@@ -78,10 +82,8 @@ std::string_view PathOf(Verdict verdict) {
 
 class HttpCourier final : public Courier {
  public:
-  HttpCourier(const std::string& base_url, const std::string& token, Milliseconds lease)
-      : clients_({.base_url = base_url, .token = token}),
-        renewing_({.base_url = base_url, .token = token}),
-        lease_(lease) {}
+  HttpCourier(const providers::ServerAddress& address, Milliseconds lease)
+      : clients_(OptionsOf(address)), renewing_(OptionsOf(address)), lease_(lease) {}
 
   std::vector<Enqueued> Enqueue(std::span<const Message> messages, Milliseconds timeout) override {
     CheckMessages(messages);
@@ -206,9 +208,8 @@ class HttpCourier final : public Courier {
 
 }  // namespace
 
-std::unique_ptr<Courier> OpenHttp(const std::string& base_url, const std::string& token,
-                                  Milliseconds lease) {
-  return std::make_unique<HttpCourier>(base_url, token, lease);
+std::unique_ptr<Courier> OpenHttp(const providers::ServerAddress& address, Milliseconds lease) {
+  return std::make_unique<HttpCourier>(address, lease);
 }
 
 }  // namespace tenure::couriers

@@ -17,8 +17,9 @@ std::unique_ptr<Courier> OpenCourier(std::string_view url, const CourierOptions&
     return OpenStore(PostgresEngine(std::string(url), options.pooled));
   if (const auto path = providers::SqlitePath(url)) return OpenStore(SqliteEngine(path->string()));
   if (url.starts_with("http://") || url.starts_with("https://")) {
-    const auto [base_url, token] = providers::SplitToken(url);
-    return OpenHttp(base_url, token, options.lease);
+    providers::ServerAddress address = providers::SplitToken(url);
+    address.ca_file = options.ca_file;
+    return OpenHttp(address, options.lease);
   }
   throw std::invalid_argument(
       "messages are kept at postgres://…, sqlite:///path/to/file or http(s)://host:port");

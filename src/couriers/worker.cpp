@@ -101,7 +101,9 @@ class Worker::Impl {
         options_(std::move(options)),
         clock_(options_.clock ? *options_.clock : BootClock()),
         owner_(options_.owner.empty() ? couriers::DefaultOwner() : options_.owner),
-        courier_(couriers::OpenCourier(url, {.pooled = options_.pooled, .lease = options_.lease})),
+        courier_(couriers::OpenCourier(
+            url,
+            {.pooled = options_.pooled, .lease = options_.lease, .ca_file = options_.ca_file})),
         in_hand_({.most = PrefetchOf(options_, courier_->beats()),
                   .threads = static_cast<std::size_t>(options_.concurrency),
                   .beats = courier_->beats()},

@@ -1,6 +1,7 @@
 #include "http/client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "base/error.hpp"
 #include "http/curl.hpp"
 #include "http/text.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::http {
 namespace {
@@ -75,7 +77,8 @@ Url SplitUrl(std::string_view url) {
 class Client::Impl {
  public:
   explicit Impl(ClientOptions options)
-      : options_(std::move(options)), multi_(NewMulti()), easy_(NewEasy()) {
+      : options_(std::move(options)), multi_(NewMulti()), easy_(NewEasy(options_.ca_file)) {
+    Set(easy_, CURLOPT_ERRORBUFFER, trouble_.data());
     Set(easy_, CURLOPT_WRITEFUNCTION, &OnBody);
     Set(easy_, CURLOPT_HEADERFUNCTION, &OnHeader);
   }
@@ -84,6 +87,7 @@ class Client::Impl {
                       const std::optional<std::string>& json_body, const Headers& headers,
                       std::optional<std::int64_t> timeout_ms) {
     const std::string url = options_.base_url + std::string(path);
+    trouble_.front() = '\0';
     const HeaderList list = Lines(json_body.has_value(), headers);
     ClientResponse response;
     BodyTarget target{response.body, options_.max_body_bytes};
@@ -130,6 +134,8 @@ class Client::Impl {
     Append(list, "Expect:");  // libcurl would wait for "100 Continue" with large bodies
     if (has_body) Append(list, "Content-Type: application/json");
     if (!options_.token.empty()) Append(list, "Authorization: Bearer " + options_.token);
+    if (const auto* trace = telemetry::TraceScope::Current())
+      Append(list, "traceparent: " + telemetry::FormatTraceParent(*trace));
     for (const auto& [name, value] : headers) Append(list, name + ": " + value);
     return list;
   }
@@ -139,26 +145,47 @@ class Client::Impl {
                       "the client was cancelled; the request was not sent");
   }
 
+  /// In libcurl's words, which may quote a certificate.
+  std::string Trouble(CURLcode result) const {
+    const bool detailed = trouble_.front() != '\0';
+    return Printable(detailed ? trouble_.data() : curl_easy_strerror(result), trouble_.size());
+  }
+
   [[noreturn]] void Fail(CURLcode result) const {
     const bool sent = WasSent(easy_);
+    if (result == CURLE_SSL_CACERT_BADFILE)
+      throw base::Fault(
+          base::FaultKind::kStoreUnavailable,
+          fmt::format("{} holds no certificates in PEM that can be read", options_.ca_file));
+    if (result == CURLE_PEER_FAILED_VERIFICATION)
+      throw base::Fault(base::FaultKind::kStoreUnavailable,
+                        fmt::format("{} is not to be trusted: {}. If the authority that signed its "
+                                    "certificate is yours, say so by a CA file",
+                                    options_.base_url, Trouble(result)));
     if (result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL)
       throw base::UserError(fmt::format("'{}' is not an address of a server; it looks like {}",
                                         options_.base_url, "http://127.0.0.1:8080"));
+    if (!sent && result == CURLE_SSL_CONNECT_ERROR)
+      throw base::Fault(base::FaultKind::kStoreUnavailable,
+                        fmt::format("no secure connection to {}: {}. Does it speak TLS, and is the "
+                                    "CA file the right one?",
+                                    options_.base_url, Trouble(result)));
     if (!sent && result == CURLE_ABORTED_BY_CALLBACK) FailCancelled();
     if (!sent)
       throw base::Fault(base::FaultKind::kStoreUnavailable,
                         fmt::format("nothing answers at {}; is `tenure serve` running? ({})",
-                                    options_.base_url, curl_easy_strerror(result)));
+                                    options_.base_url, Trouble(result)));
     throw base::Fault(
         base::FaultKind::kOutcomeUnknown,
         fmt::format("{} took the request, but its answer was lost: it may or may not have "
                     "happened; repeat the same command ({})",
-                    options_.base_url, curl_easy_strerror(result)));
+                    options_.base_url, Trouble(result)));
   }
 
   const ClientOptions options_;
   const Multi multi_;  // also keeps the connection between requests
   const Easy easy_;
+  std::array<char, CURL_ERROR_SIZE> trouble_{};  // libcurl's words about the last one
   std::atomic<bool> cancelled_{false};
 };
 

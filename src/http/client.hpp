@@ -17,6 +17,7 @@ struct ClientOptions {
   std::int64_t timeout_ms = 30'000;               ///< for one request, connecting included
   std::string token{};                            ///< sent as a bearer token when it is not empty
   std::size_t max_body_bytes = 64 * 1024 * 1024;  ///< of an answer; a longer one is none
+  std::string ca_file{};  ///< whose signatures count, instead of the system's certificates
 };
 
 struct ClientResponse {
@@ -38,7 +39,8 @@ Url SplitUrl(std::string_view url);
 
 /// A blocking HTTP client for the command line, the lease provider and tests. Keeps its connection
 /// between requests. Follows no redirects and no proxy settings of the environment; speaks http and
-/// https.
+/// https, whose certificates it always verifies. What a thread sends while it works for a trace
+/// (telemetry::TraceScope) says so.
 ///
 /// Any answer, whatever its status, is a response. `Send` throws base::Fault only when there is
 /// none: kStoreUnavailable when the server cannot have seen the request, kOutcomeUnknown when it

@@ -1,9 +1,6 @@
 #include "http/connection.hpp"
 
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -35,11 +32,17 @@ bool IsRequestId(std::string_view text) {
   return true;
 }
 
+base::IpAddress AddressOf(const Tcp::endpoint& endpoint) {
+  const auto address = endpoint.address();
+  return address.is_v4() ? base::IpAddress::V4(address.to_v4().to_bytes())
+                         : base::IpAddress::V6(address.to_v6().to_bytes());
+}
+
 }  // namespace
 
 Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
                        ServerContext& context)
-    : socket_(std::move(socket)),
+    : stream_(std::move(socket), context.options.certificate),
       slot_(std::move(slot)),
       loop_(std::move(loop)),
       context_(context),
@@ -48,20 +51,33 @@ Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop>
 void Connection::Start() {
   loop_->Add(*this);
   ErrorCode ignored;  // a client that is gone already is noticed by the first read
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(Tcp::no_delay(true), ignored);
-  phase_ = Phase::kServing;  // so that WaitForNext sets the first deadline
-  WaitForNext();
+  stream_.socket().non_blocking(true, ignored);
+  stream_.socket().set_option(Tcp::no_delay(true), ignored);
+  LearnPeer();
+  phase_ = Phase::kServing;  // so that the first deadline is set
+  if (!stream_.secure()) return WaitForNext();
+  Enter(Phase::kGreeting);
+  stream_.AsyncGreet(
+      [self = shared_from_this()](Stream::Greeting greeting) { self->OnGreeted(greeting); });
+}
+
+void Connection::OnGreeted(Stream::Greeting greeting) {
+  if (closed()) return;
+  context_.probe.Greeted(greeting == Stream::Greeting::kSecure);
+  if (greeting == Stream::Greeting::kSecure) return WaitForNext();
+  if (greeting != Stream::Greeting::kPlainText) return Close();
+  stream_.SpeakPlain();
+  Refuse({Rejection::kNotTls, "Use https:// with this address."});
+  Advance();
 }
 
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
-  const std::span<char> space = reader_.Space();
-  socket_.async_read_some(asio::buffer(space.data(), space.size()),
-                          [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
-                            self->OnRead(error, size);
-                          });
+  stream_.AsyncRead(reader_.Space(),
+                    [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+                      self->OnRead(error, size);
+                    });
 }
 
 void Connection::OnRead(const ErrorCode& error, std::size_t size) {
@@ -110,6 +126,8 @@ void Connection::Serve() {
   serving_ = true;
   phase_ = Phase::kServing;
   ChooseRequestId();
+  if (by_proxy_)
+    request().client_address = context_.options.proxies.ClientOf(peer_, request()).ToString();
   context_.dispatcher.Dispatch(
       std::make_shared<LiveExchange>(shared_from_this(), context_.probe.unmatched()));
 }
@@ -128,6 +146,14 @@ void Connection::ChooseRequestId() {
     id = *given;
   else
     base::Uuid::V7(loop_->clock().WallMs()).AppendTo(id);
+}
+
+/// Once: the socket's peer does not change, and nobody else speaks for it unless it is a proxy.
+void Connection::LearnPeer() {
+  ErrorCode gone;
+  peer_ = AddressOf(stream_.socket().remote_endpoint(gone));
+  by_proxy_ = context_.options.proxies.Trusts(peer_);
+  request().client_address = peer_.ToString();
 }
 
 void Connection::Answer(Response response) {
@@ -161,14 +187,14 @@ void Connection::Append(const Response& response, bool head) {
 bool Connection::Flush() {
   if (write_pending_) return false;
   while (written_ < output_.size()) {
-    ErrorCode error;
-    written_ += socket_.write_some(
-        asio::buffer(output_.data() + written_, output_.size() - written_), error);
-    if (error == asio::error::would_block) {
-      AwaitWritable();
+    const Stream::Progress progress =
+        stream_.WriteSome({output_.data() + written_, output_.size() - written_});
+    written_ += progress.size;
+    if (progress.need != Stream::Need::kNothing) {
+      WaitToWrite(progress.need);
       return false;
     }
-    if (error) {
+    if (progress.error) {
       Close();
       return false;
     }
@@ -179,9 +205,9 @@ bool Connection::Flush() {
   return true;
 }
 
-void Connection::AwaitWritable() {
+void Connection::WaitToWrite(Stream::Need need) {
   write_pending_ = true;
-  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const ErrorCode& error) {
+  stream_.Await(need, [self = shared_from_this()](const ErrorCode& error) {
     self->write_pending_ = false;
     if (self->closed()) return;
     if (error) return self->Close();
@@ -205,11 +231,11 @@ void Connection::WaitForNext() {
 /// answer: so say that nothing more will come, and wait a little for the client to hang up.
 void Connection::EndGently() {
   ErrorCode error;
-  socket_.shutdown(Socket::shutdown_send, error);
+  stream_.EndSending(error);
   if (error) return Close();
   if (loop_->stopping()) {
     std::array<char, 4'096> unread;
-    socket_.read_some(asio::buffer(unread), error);
+    stream_.socket().read_some(asio::buffer(unread), error);
     return Close();
   }
   reader_.Discard();
@@ -228,6 +254,7 @@ std::int64_t Connection::TimeoutMs(Phase phase) const {
   switch (phase) {
     case Phase::kIdle:
       return context_.options.idle_timeout_ms;
+    case Phase::kGreeting:
     case Phase::kHeader:
       return context_.options.header_timeout_ms;
     case Phase::kBody:
@@ -252,6 +279,9 @@ void Connection::CheckDeadline(std::int64_t now_ms) {
     case Phase::kBody:
       Refuse({Rejection::kBodyTimeout, "Send the whole body at once."});
       return Advance();
+    case Phase::kGreeting:
+      context_.probe.Greeted(false);
+      return Close();
     case Phase::kIdle:
     case Phase::kWriting:
     case Phase::kLingering:
@@ -263,15 +293,16 @@ void Connection::CheckDeadline(std::int64_t now_ms) {
 }
 
 void Connection::BeginStop() {
-  if (phase_ == Phase::kIdle || phase_ == Phase::kLingering) return Close();
+  const bool idle =
+      phase_ == Phase::kGreeting || phase_ == Phase::kIdle || phase_ == Phase::kLingering;
+  if (idle) return Close();
   if (waiter_) Tell(&Waiter::stopping);
 }
 
 void Connection::Close() {
   if (closed()) return;
   phase_ = Phase::kClosed;
-  ErrorCode ignored;
-  socket_.close(ignored);
+  stream_.Close();
   slot_.Release();
   if (waiter_) Tell(&Waiter::gone);
   loop_->Remove(*this);
@@ -314,28 +345,19 @@ void Connection::Tell(News news) {
 /// and then it looks whether there is somebody to tell.
 void Connection::WatchPeer() {
   if (std::exchange(watching_, true)) return;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const ErrorCode& error) {
+  stream_.Await(Stream::Need::kReadable, [self = shared_from_this()](const ErrorCode& error) {
     self->watching_ = false;
     if (self->closed() || !self->waiter_ || !self->waiter_->gone) return;
     if (error) return self->Close();
-    switch (self->LookAtPeer()) {
-      case Peer::kQuiet:
+    switch (self->stream_.LookAtPeer()) {
+      case Stream::Peer::kQuiet:
         return self->WatchPeer();
-      case Peer::kSpeaks:  // the next request: its end is not to be seen behind it
+      case Stream::Peer::kSpeaks:  // the next request: its end is not to be seen behind it
         return;
-      case Peer::kGone:
+      case Stream::Peer::kGone:
         return self->Close();
     }
   });
-}
-
-/// Looks at the next byte without taking it.
-Connection::Peer Connection::LookAtPeer() {
-  char next = 0;
-  const ssize_t size = ::recv(socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (size > 0) return Peer::kSpeaks;
-  const bool quiet = size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-  return quiet ? Peer::kQuiet : Peer::kGone;
 }
 
 }  // namespace tenure::http

@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "base/ip.hpp"
 #include "http/asio.hpp"
 #include "http/loop.hpp"
 #include "http/request_reader.hpp"
 #include "http/server_context.hpp"
+#include "http/stream.hpp"
 
 namespace tenure::http {
 
@@ -16,6 +18,8 @@ namespace tenure::http {
 ///   read ─> reader ─> Serve ─> (handler, perhaps a lane) ─> Answer ─> output ─> write
 ///     ^                                                                          │
 ///     └──────────────────────── next request, or Linger and Close <──────────────┘
+///
+/// With TLS a handshake comes first; from then on the bytes are the stream's business.
 ///
 /// Life: `Start` on its loop; after that whoever waits for something holds it: a pending read or
 /// write, or the exchange. While a request is served nothing is read, so a client that has gone is
@@ -65,6 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase {
+    kGreeting,   ///< TLS agrees on its keys; nothing was asked yet
     kIdle,       ///< between two requests
     kHeader,     ///< some bytes of a header are here
     kBody,       ///< the header is complete, the body is not
@@ -80,8 +85,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     base::Task stopping{};
   };
   using News = base::Task Waiter::*;
-  enum class Peer { kQuiet, kSpeaks, kGone };
 
+  void OnGreeted(Stream::Greeting greeting);
   void Read();
   void OnRead(const ErrorCode& error, std::size_t size);
   void Advance();
@@ -90,8 +95,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void OfferToContinue();
   void Refuse(const Refusal& refusal);
   void ChooseRequestId();
+  void LearnPeer();
   bool Flush();
-  void AwaitWritable();
+  void WaitToWrite(Stream::Need need);
   void WaitForNext();
   void EndGently();
   void Enter(Phase phase);
@@ -100,9 +106,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Waiter& OpenWaiter();
   void Tell(News news);
   void WatchPeer();
-  Peer LookAtPeer();
 
-  Socket socket_;
+  Stream stream_;
   ConnectionSlot slot_;
   const std::shared_ptr<Loop> loop_;
   ServerContext& context_;
@@ -114,13 +119,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Phase phase_ = Phase::kIdle;
   std::int64_t deadline_ms_ = 0;
   bool reading_ = false;            // a read is pending
-  bool write_pending_ = false;      // the socket takes no more for now
+  bool write_pending_ = false;      // the stream takes no more for now
   bool serving_ = false;            // an exchange is under way
   bool advancing_ = false;          // Advance is on the stack: an answer must not start it again
   bool continue_sent_ = false;      // "100 Continue" for the request that is being read
   bool last_answer_in_ = false;     // nothing is served any more; close when the output is out
   bool watching_ = false;           // a wait for the peer's end is pending
   std::unique_ptr<Waiter> waiter_;  // of the request that is served; rarely any
+  base::IpAddress peer_;            // the other end of the socket
+  bool by_proxy_ = false;           // and it is a proxy that is trusted
   std::size_t place_ = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace tenure::http {
 
 /// The listening socket: accepts on the first loop and hands the sockets out to all loops in turn.
-/// Beyond `max_connections` a client is told 503 and is closed at once.
+/// Beyond `max_connections` a client is told 503 (in plain HTTP) and is closed at once.
 ///
 /// Threads: constructed before the loops run; `Start` and `Close` on the first loop's thread.
 class Listener {

@@ -65,15 +65,8 @@ OutgoingTransfer::OutgoingTransfer(OutgoingRequest request, Outgoing::Done done,
     : request_(std::move(request)),
       done_(std::move(done)),
       headers_(HeaderLines()),
-      easy_(curl::NewEasy()) {
+      easy_(curl::NewEasy(ca_file)) {
   using curl::Set;
-  Set(easy_, CURLOPT_SSL_VERIFYPEER, 1L);
-  Set(easy_, CURLOPT_SSL_VERIFYHOST, 2L);
-  Set(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  if (!ca_file.empty()) {
-    Set(easy_, CURLOPT_CAINFO, ca_file.c_str());
-    Set(easy_, CURLOPT_CAPATH, nullptr);  // else the system's would count too
-  }
   Set(easy_, CURLOPT_URL, request_.url.c_str());
   Set(easy_, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION);
   Set(easy_, CURLOPT_HTTPHEADER, headers_.get());

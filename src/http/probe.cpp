@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace tenure::http {
+namespace {
+
+constexpr const char* kHandshakes = "tls_handshakes_total";
+constexpr const char* kHandshakesHelp = "Handshakes of TLS with clients.";
+
+}  // namespace
 
 RouteProbe::RouteProbe(telemetry::Registry& registry, std::string route)
     : registry_(registry),
@@ -33,7 +39,9 @@ telemetry::Counter& RouteProbe::CounterOf(Method method, int status) {
 Probe::Probe(telemetry::Registry& registry, std::span<const Route> routes)
     : first_route_(routes.data()),
       unmatched_(registry, "unmatched"),
-      connections_(registry.GetGauge("http_connections", "Open client connections.")) {
+      connections_(registry.GetGauge("http_connections", "Open client connections.")),
+      greeted_(registry.GetCounter(kHandshakes, kHandshakesHelp, {{"result", "ok"}})),
+      not_greeted_(registry.GetCounter(kHandshakes, kHandshakesHelp, {{"result", "failed"}})) {
   for (const Route& route : routes) routes_.emplace_back(registry, route.operation);
   for (std::size_t i = 0; i < kRejectionCount; ++i)
     rejected_[i] = &registry.GetCounter(

@@ -49,6 +49,8 @@ class Probe {
 
   void ConnectionOpened() { connections_.Add(1); }
   void ConnectionClosed() { connections_.Add(-1); }
+  /// A handshake of TLS came to its end.
+  void Greeted(bool well) { (well ? greeted_ : not_greeted_).Add(); }
   void Rejected(Rejection reason) { rejected_[static_cast<std::size_t>(reason)]->Add(); }
 
  private:
@@ -56,6 +58,8 @@ class Probe {
   std::deque<RouteProbe> routes_;
   RouteProbe unmatched_;
   telemetry::Gauge& connections_;
+  telemetry::Counter& greeted_;
+  telemetry::Counter& not_greeted_;
   std::array<telemetry::Counter*, kRejectionCount> rejected_{};
 };
 

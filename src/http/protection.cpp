@@ -40,9 +40,14 @@ bool IsProxyHeader(std::string_view name) {
          EqualsNoCase(name, "X-Real-IP") || StartsWithNoCase(name, "X-Forwarded-");
 }
 
+/// Where the host names its port, the scheme tells nothing: a port speaks one of the two, and
+/// nobody else is there. Without one, http and https are two servers.
 bool IsSameOrigin(std::string_view origin, std::string_view host) {
-  constexpr std::string_view kScheme = "http://";
-  return StartsWithNoCase(origin, kScheme) && EqualsNoCase(origin.substr(kScheme.size()), host);
+  constexpr std::string_view kHttp = "http://";
+  constexpr std::string_view kHttps = "https://";
+  const bool names_port = host.rfind(':') != std::string_view::npos && !host.ends_with(']');
+  const std::string_view scheme = names_port && StartsWithNoCase(origin, kHttps) ? kHttps : kHttp;
+  return StartsWithNoCase(origin, scheme) && EqualsNoCase(origin.substr(scheme.size()), host);
 }
 
 }  // namespace

@@ -57,11 +57,12 @@ TEST(Protection, OnlyItsOwnPagesMayAsk) {
   const Header host{"Host", "localhost:8080"};
   EXPECT_TRUE(Accepted({host, {"Origin", "http://localhost:8080"}}));
   EXPECT_TRUE(Accepted({host, {"origin", "HTTP://LOCALHOST:8080"}}));
-  for (const char* origin :
-       {"null", "", "http://localhost", "http://localhost:8081", "https://localhost:8080",
-        "http://127.0.0.1:8080", "http://evil.example", "http://localhost:8080.evil.example",
-        "localhost:8080"})
+  EXPECT_TRUE(Accepted({host, {"Origin", "https://localhost:8080"}})) << "where TLS is spoken";
+  for (const char* origin : {"null", "", "http://localhost", "http://localhost:8081",
+                             "https://localhost", "http://127.0.0.1:8080", "http://evil.example",
+                             "http://localhost:8080.evil.example", "localhost:8080"})
     EXPECT_FALSE(Accepted({host, {"Origin", origin}})) << origin;
+  EXPECT_FALSE(Accepted({{"Host", "localhost"}, {"Origin", "https://localhost"}}));
   EXPECT_FALSE(
       Accepted({host, {"Origin", "http://localhost:8080"}, {"Origin", "http://evil.example"}}));
 }

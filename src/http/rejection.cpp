@@ -22,6 +22,7 @@ constexpr std::array<Kind, kRejectionCount> kKinds{{
     {"header_timeout", 408, "request-timeout", "The request's header did not arrive in time"},
     {"body_timeout", 408, "request-timeout", "The request's body did not arrive in time"},
     {"connections", 503, "too-many-connections", "The server has too many connections"},
+    {"not_tls", 400, "tls-required", "This port speaks TLS"},
 }};
 
 const Kind& KindOf(Rejection rejection) { return kKinds[static_cast<std::size_t>(rejection)]; }

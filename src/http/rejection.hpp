@@ -17,8 +17,9 @@ enum class Rejection {
   kHeaderTimeout,  ///< 408
   kBodyTimeout,    ///< 408
   kConnections,    ///< 503: the server has as many connections as it may
+  kNotTls,         ///< 400: plain HTTP where TLS is spoken
 };
-inline constexpr std::size_t kRejectionCount = 8;
+inline constexpr std::size_t kRejectionCount = 9;
 
 /// Its label in http_rejected_total.
 std::string_view ToText(Rejection rejection);

@@ -21,8 +21,13 @@ void ExpectRefused(RawClient& client, int status) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(ServerLimits, AHeaderOverItsLimitIs431) {
-  TestServer server({.max_header_bytes = 1'000});
+/// They hold whether bytes are encrypted or not.
+class LimitsOver : public testing::TestWithParam<Transport> {};
+INSTANTIATE_TEST_SUITE_P(Over, LimitsOver, testing::Values(Transport::kPlain, Transport::kTls),
+                         [](const auto& one) { return ToText(one.param); });
+
+TEST_P(LimitsOver, AHeaderOverItsLimitIs431) {
+  TestServer server(GetParam(), {.max_header_bytes = 1'000});
   auto one_line = server.Connect();
   one_line.Send(Get("/hello", "X: " + std::string(1'000, 'x') + "\r\n"));
   ExpectRefused(one_line, 431);
@@ -33,8 +38,8 @@ TEST(ServerLimits, AHeaderOverItsLimitIs431) {
   EXPECT_EQ(fits.Ask(Get("/hello", "X: " + std::string(900, 'x') + "\r\n")).status, 200);
 }
 
-TEST(ServerLimits, ABodyOverItsLimitIs413BeforeItIsRead) {
-  TestServer server({.max_body_bytes = 100});
+TEST_P(LimitsOver, ABodyOverItsLimitIs413BeforeItIsRead) {
+  TestServer server(GetParam(), {.max_body_bytes = 100});
   auto client = server.Connect();
   client.Send(
       "PUT /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -44,15 +49,15 @@ TEST(ServerLimits, ABodyOverItsLimitIs413BeforeItIsRead) {
   EXPECT_EQ(fits.Ask(Put("/echo", std::string(100, 'x'))).status, 200);
 }
 
-TEST(ServerLimits, AClientThatSendsItsLargeBodyAnywayCanReadTheRefusal) {
-  TestServer server({.max_body_bytes = 100});
+TEST_P(LimitsOver, AClientThatSendsItsLargeBodyAnywayCanReadTheRefusal) {
+  TestServer server(GetParam(), {.max_body_bytes = 100});
   auto client = server.Connect();
   client.Send(Put("/echo", std::string(2'000'000, 'x')));
   ExpectRefused(client, 413);
 }
 
-TEST(ServerLimits, ChunksOverTheLimitAre413AsTheyGrow) {
-  TestServer server({.max_body_bytes = 100});
+TEST_P(LimitsOver, ChunksOverTheLimitAre413AsTheyGrow) {
+  TestServer server(GetParam(), {.max_body_bytes = 100});
   auto client = server.Connect();
   client.Send(
       "PUT /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -62,8 +67,8 @@ TEST(ServerLimits, ChunksOverTheLimitAre413AsTheyGrow) {
   ExpectRefused(client, 413);
 }
 
-TEST(ServerLimits, ASlowHeaderIs408) {
-  TestServer server;
+TEST_P(LimitsOver, ASlowHeaderIs408) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/hello") + "GET /hel");
   EXPECT_EQ(client.Read().status, 200);
@@ -73,8 +78,8 @@ TEST(ServerLimits, ASlowHeaderIs408) {
   EXPECT_THAT(server.Metrics(), HasSubstr(R"(http_rejected_total{reason="header_timeout"} 1)"));
 }
 
-TEST(ServerLimits, ASlowBodyIs408) {
-  TestServer server;
+TEST_P(LimitsOver, ASlowBodyIs408) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const std::string request = Put("/echo", "0123456789");
   client.Send(Get("/hello") + request.substr(0, request.size() - 1));
@@ -84,8 +89,8 @@ TEST(ServerLimits, ASlowBodyIs408) {
   ExpectRefused(client, 408);
 }
 
-TEST(ServerLimits, BytesNowAndThenDoNotKeepAHeaderAlive) {
-  TestServer server;
+TEST_P(LimitsOver, BytesNowAndThenDoNotKeepAHeaderAlive) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/hello") + "GET /hel");
   EXPECT_EQ(client.Read().status, 200);
@@ -96,8 +101,8 @@ TEST(ServerLimits, BytesNowAndThenDoNotKeepAHeaderAlive) {
   ExpectRefused(client, 408);
 }
 
-TEST(ServerLimits, AnIdleConnectionIsClosedWithoutAWord) {
-  TestServer server;
+TEST_P(LimitsOver, AnIdleConnectionIsClosedWithoutAWord) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
   server.Settle();
@@ -105,8 +110,8 @@ TEST(ServerLimits, AnIdleConnectionIsClosedWithoutAWord) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(ServerLimits, AHandlerMayTakeLongerThanAnyOfThem) {
-  TestServer server;
+TEST_P(LimitsOver, AHandlerMayTakeLongerThanAnyOfThem) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/held"));
   const ExchangePtr exchange = server.held.Take();
@@ -117,8 +122,8 @@ TEST(ServerLimits, AHandlerMayTakeLongerThanAnyOfThem) {
   EXPECT_EQ(client.Read().body, "late");
 }
 
-TEST(ServerLimits, AClientThatDoesNotReadItsAnswerIsCutOff) {
-  TestServer server;
+TEST_P(LimitsOver, AClientThatDoesNotReadItsAnswerIsCutOff) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/large") + Get("/large"));
   auto other = server.Connect();
@@ -130,8 +135,8 @@ TEST(ServerLimits, AClientThatDoesNotReadItsAnswerIsCutOff) {
   EXPECT_LT(client.CountToEnd(), 8U * 1024 * 1024);
 }
 
-TEST(ServerLimits, AClientThatReadsLateGetsAllOfIt) {
-  TestServer server;
+TEST_P(LimitsOver, AClientThatReadsLateGetsAllOfIt) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/large") + Get("/large") + Get("/hello"));
   server.AwaitMetric(R"(http_requests_total{route="getLarge",method="GET",status="200"} 1)");
@@ -157,8 +162,8 @@ TEST(ServerLimits, AConnectionTooManyIs503) {
   EXPECT_EQ(fourth.Ask(Get("/hello")).status, 200);
 }
 
-TEST(ServerLimits, ARefusedClientThatStaysOnTheLineIsCutOff) {
-  TestServer server;
+TEST_P(LimitsOver, ARefusedClientThatStaysOnTheLineIsCutOff) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send("nonsense\r\n\r\n");
   ExpectRefused(client, 400);

@@ -13,8 +13,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Server, AnswersWithItsOwnHeaders) {
-  TestServer server;
+/// What holds whether bytes are encrypted or not.
+class ServerOver : public testing::TestWithParam<Transport> {};
+INSTANTIATE_TEST_SUITE_P(Over, ServerOver, testing::Values(Transport::kPlain, Transport::kTls),
+                         [](const auto& one) { return ToText(one.param); });
+
+TEST_P(ServerOver, AnswersWithItsOwnHeaders) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(Get("/hello"));
   EXPECT_EQ(answer.status, 200);
@@ -28,8 +33,8 @@ TEST(Server, AnswersWithItsOwnHeaders) {
   EXPECT_FALSE(answer.Has("Access-Control-Allow-Origin"));
 }
 
-TEST(Server, KeepsTheClientsRequestIdOrMakesOne) {
-  TestServer server;
+TEST_P(ServerOver, KeepsTheClientsRequestIdOrMakesOne) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   EXPECT_EQ(client.Ask(Get("/hello", "X-Request-Id: a.B_c:1-2\r\n")).Header("X-Request-Id"),
             "a.B_c:1-2");
@@ -41,16 +46,16 @@ TEST(Server, KeepsTheClientsRequestIdOrMakesOne) {
   }
 }
 
-TEST(Server, ReadsARequestThatComesByteByByte) {
-  TestServer server;
+TEST_P(ServerOver, ReadsARequestThatComesByteByByte) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   for (const char c : Put("/echo", "{\"a\":1}")) client.Send({&c, 1});
   EXPECT_EQ(client.Read().body, "{\"a\":1}");
   EXPECT_EQ(client.Ask(Get("/hello")).body, "hello");
 }
 
-TEST(Server, AnswersAHundredPipelinedRequestsInOrder) {
-  TestServer server;
+TEST_P(ServerOver, AnswersAHundredPipelinedRequestsInOrder) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   std::string packet;
   for (int i = 0; i < 100; ++i) packet += Put("/echo", std::to_string(i));
@@ -58,8 +63,8 @@ TEST(Server, AnswersAHundredPipelinedRequestsInOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(client.Read().body, std::to_string(i));
 }
 
-TEST(Server, PipelinedRequestsWaitForTheOneThatIsServed) {
-  TestServer server;
+TEST_P(ServerOver, PipelinedRequestsWaitForTheOneThatIsServed) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/hello") + Get("/held") + Get("/hello"));
   EXPECT_EQ(client.Read().body, "hello");
@@ -69,8 +74,8 @@ TEST(Server, PipelinedRequestsWaitForTheOneThatIsServed) {
   EXPECT_EQ(client.Read().body, "hello");
 }
 
-TEST(Server, ReadsBodiesOfAllSizesAndBothFramings) {
-  TestServer server;
+TEST_P(ServerOver, ReadsBodiesOfAllSizesAndBothFramings) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   for (const std::size_t size : {0, 1, 4'000, 4'096, 20'000, 21'000, 300'000}) {
     const std::string body(size, 'b');
@@ -88,8 +93,8 @@ TEST(Server, ReadsBodiesOfAllSizesAndBothFramings) {
   EXPECT_EQ(client.Read().body, "hello");
 }
 
-TEST(Server, HeadHasTheHeaderOfGetAndNoBody) {
-  TestServer server;
+TEST_P(ServerOver, HeadHasTheHeaderOfGetAndNoBody) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send("HEAD /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const RawAnswer answer = client.ReadHead();
@@ -98,8 +103,8 @@ TEST(Server, HeadHasTheHeaderOfGetAndNoBody) {
   EXPECT_EQ(client.Ask(Get("/hello")).body, "hello");
 }
 
-TEST(Server, NoContentHasNoLength) {
-  TestServer server;
+TEST_P(ServerOver, NoContentHasNoLength) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(
       "POST /act HTTP/1.1\r\nHost: localhost\r\nContent-Type: Application/JSON; charset=utf-8\r\n"
@@ -110,8 +115,8 @@ TEST(Server, NoContentHasNoLength) {
   EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
 }
 
-TEST(Server, TellsWhatIsWrongWithPathMethodAndType) {
-  TestServer server;
+TEST_P(ServerOver, TellsWhatIsWrongWithPathMethodAndType) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   EXPECT_EQ(client.Ask(Get("/nothing")).status, 404);
   const RawAnswer wrong_method = client.Ask(Get("/echo"));
@@ -130,8 +135,8 @@ TEST(Server, TellsWhatIsWrongWithPathMethodAndType) {
   EXPECT_EQ(client.Ask(Get("/items/a%20b?x=1")).body, "a b");
 }
 
-TEST(Server, WhatAHandlerThrowsBecomesTheAnswer) {
-  TestServer server;
+TEST_P(ServerOver, WhatAHandlerThrowsBecomesTheAnswer) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer problem = client.Ask(Get("/throws/problem"));
   EXPECT_EQ(problem.status, 404);
@@ -147,8 +152,8 @@ TEST(Server, WhatAHandlerThrowsBecomesTheAnswer) {
   EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
 }
 
-TEST(Server, OffersToContinueBeforeABodyThatIsNotHere) {
-  TestServer server;
+TEST_P(ServerOver, OffersToContinueBeforeABodyThatIsNotHere) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(
       "PUT /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -161,16 +166,16 @@ TEST(Server, OffersToContinueBeforeABodyThatIsNotHere) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(Server, ClosesWhenAskedTo) {
-  TestServer server;
+TEST_P(ServerOver, ClosesWhenAskedTo) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(Get("/hello", "Connection: close\r\n"));
   EXPECT_EQ(answer.Header("Connection"), "close");
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(Server, ServesOneRequestOfHttp10) {
-  TestServer server;
+TEST_P(ServerOver, ServesOneRequestOfHttp10) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(
       "GET /hello HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n" + Get("/hello"));
@@ -179,8 +184,8 @@ TEST(Server, ServesOneRequestOfHttp10) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(Server, AnswersAClientThatHasClosedItsHalf) {
-  TestServer server;
+TEST_P(ServerOver, AnswersAClientThatHasClosedItsHalf) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/hello"));
   client.HalfClose();
@@ -188,8 +193,8 @@ TEST(Server, AnswersAClientThatHasClosedItsHalf) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST(Server, ForgetsAClientThatLeavesInsideARequest) {
-  TestServer server;
+TEST_P(ServerOver, ForgetsAClientThatLeavesInsideARequest) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Send(Get("/hello") + "GET /hel");
   EXPECT_EQ(client.Read().body, "hello");
@@ -198,8 +203,8 @@ TEST(Server, ForgetsAClientThatLeavesInsideARequest) {
   server.AwaitMetric("http_connections 0");
 }
 
-TEST(Server, SpreadsManyConnectionsOverItsLoops) {
-  TestServer server({.threads = 3});
+TEST_P(ServerOver, SpreadsManyConnectionsOverItsLoops) {
+  TestServer server(GetParam(), {.threads = 3});
   std::vector<RawClient> clients;
   for (int i = 0; i < 200; ++i) clients.push_back(server.Connect());
   for (int round = 0; round < 3; ++round) {
@@ -211,8 +216,8 @@ TEST(Server, SpreadsManyConnectionsOverItsLoops) {
   server.AwaitMetric("http_connections 0");
 }
 
-TEST(Server, CountsRequestsByRouteMethodAndStatus) {
-  TestServer server;
+TEST_P(ServerOver, CountsRequestsByRouteMethodAndStatus) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   client.Ask(Get("/hello"));
   client.Ask(Get("/hello"));
@@ -257,8 +262,8 @@ TEST(Server, SaysWhyItCannotListen) {
   EXPECT_THROW(named.Start(), base::UserError);
 }
 
-TEST(Server, RefusesInProtectedModeWhatIsNotLocal) {
-  TestServer server;
+TEST_P(ServerOver, RefusesInProtectedModeWhatIsNotLocal) {
+  TestServer server(GetParam());
   auto client = server.Connect();
   const RawAnswer answer = client.Ask("GET /hello HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   EXPECT_EQ(answer.status, 403);
@@ -267,8 +272,8 @@ TEST(Server, RefusesInProtectedModeWhatIsNotLocal) {
   EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
 }
 
-TEST(Server, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
-  TestServer server({}, [](const Request& request) -> Principal {
+TEST_P(ServerOver, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
+  TestServer server(GetParam(), {}, [](const Request& request) -> Principal {
     const auto token = request.FindHeader("Authorization");
     if (!token) throw ProblemError({.status = 401, .type = "unauthenticated", .title = "Who?"});
     return {.tenant = "t", .person = std::string(*token), .scopes = {"sessions:read"}};
@@ -280,8 +285,9 @@ TEST(Server, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
   EXPECT_EQ(client.Ask("GET /hello HTTP/1.1\r\nHost: tenure.example\r\n\r\n").status, 200);
 }
 
-TEST(Server, ATokenWithoutTheScopeIsForbidden) {
-  TestServer server({}, [](const Request&) { return Principal{.scopes = {"seats:use"}}; });
+TEST_P(ServerOver, ATokenWithoutTheScopeIsForbidden) {
+  TestServer server(GetParam(), {},
+                    [](const Request&) { return Principal{.scopes = {"seats:use"}}; });
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(Get("/guarded"));
   EXPECT_EQ(answer.status, 403);

@@ -60,8 +60,13 @@ class Waiting {
   const std::shared_ptr<int> callback_ = std::make_shared<int>();
 };
 
-TEST(Waiting, ItsHandlerLearnsThatTheClientHasGone) {
-  TestServer server;
+/// It is told whether bytes are encrypted or not.
+class WaitingOver : public testing::TestWithParam<Transport> {};
+INSTANTIATE_TEST_SUITE_P(Over, WaitingOver, testing::Values(Transport::kPlain, Transport::kTls),
+                         [](const auto& one) { return ToText(one.param); });
+
+TEST_P(WaitingOver, ItsHandlerLearnsThatTheClientHasGone) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.client.Close();
@@ -72,16 +77,16 @@ TEST(Waiting, ItsHandlerLearnsThatTheClientHasGone) {
   EXPECT_FALSE(waiting.IsKept());
 }
 
-TEST(Waiting, AClientThatHadGoneBeforeAnybodyAskedIsNoticedToo) {
-  TestServer server;
+TEST_P(WaitingOver, AClientThatHadGoneBeforeAnybodyAskedIsNoticedToo) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.client.Close();
   waiting.AskForGone();
   waiting.gone.get_future().wait();
 }
 
-TEST(Waiting, AClientThatSendsNoMoreCountsAsGone) {
-  TestServer server;
+TEST_P(WaitingOver, AClientThatSendsNoMoreCountsAsGone) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.client.HalfClose();
@@ -89,8 +94,8 @@ TEST(Waiting, AClientThatSendsNoMoreCountsAsGone) {
   EXPECT_TRUE(waiting.client.AtEnd()) << "the connection is closed";
 }
 
-TEST(Waiting, WhoAsksOnAClosedConnectionIsToldAtOnce) {
-  TestServer server;
+TEST_P(WaitingOver, WhoAsksOnAClosedConnectionIsToldAtOnce) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.client.Close();
@@ -100,8 +105,8 @@ TEST(Waiting, WhoAsksOnAClosedConnectionIsToldAtOnce) {
   waiting.gone.get_future().wait();
 }
 
-TEST(Waiting, TheNextRequestOfAWaitingClientIsKeptAndAnswered) {
-  TestServer server;
+TEST_P(WaitingOver, TheNextRequestOfAWaitingClientIsKeptAndAnswered) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.client.Send(Get("/hello"));
@@ -111,8 +116,8 @@ TEST(Waiting, TheNextRequestOfAWaitingClientIsKeptAndAnswered) {
   EXPECT_EQ(waiting.told, 0);
 }
 
-TEST(Waiting, NobodyIsToldAfterTheAnswer) {
-  TestServer server;
+TEST_P(WaitingOver, NobodyIsToldAfterTheAnswer) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.Reply("in time");
@@ -124,8 +129,8 @@ TEST(Waiting, NobodyIsToldAfterTheAnswer) {
   EXPECT_EQ(waiting.told, 0);
 }
 
-TEST(Waiting, AWatchedConnectionServesOnAndCanBeWatchedAgain) {
-  TestServer server;
+TEST_P(WaitingOver, AWatchedConnectionServesOnAndCanBeWatchedAgain) {
+  TestServer server(GetParam());
   auto waiting = std::make_unique<Waiting>(server);
   waiting->AskForGone();
   for (int i = 0; i < 3; ++i) {
@@ -141,8 +146,8 @@ TEST(Waiting, AWatchedConnectionServesOnAndCanBeWatchedAgain) {
   EXPECT_EQ(waiting->told, 1);
 }
 
-TEST(Waiting, WhatIsDroppedWithoutAnAnswerIsStillA500) {
-  TestServer server;
+TEST_P(WaitingOver, WhatIsDroppedWithoutAnAnswerIsStillA500) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   waiting.exchange.reset();
@@ -151,8 +156,8 @@ TEST(Waiting, WhatIsDroppedWithoutAnAnswerIsStillA500) {
   EXPECT_FALSE(waiting.IsKept());
 }
 
-TEST(Waiting, AStopIsAnsweredAtOnce) {
-  TestServer server({.threads = 2});
+TEST_P(WaitingOver, AStopIsAnsweredAtOnce) {
+  TestServer server(GetParam(), {.threads = 2});
   std::vector<std::unique_ptr<Waiting>> all;
   for (int i = 0; i < 6; ++i) {
     all.push_back(std::make_unique<Waiting>(server));
@@ -171,8 +176,8 @@ TEST(Waiting, AStopIsAnsweredAtOnce) {
   stop.join();
 }
 
-TEST(Waiting, WhoBeginsToWaitDuringAStopIsToldAtOnce) {
-  TestServer server;
+TEST_P(WaitingOver, WhoBeginsToWaitDuringAStopIsToldAtOnce) {
+  TestServer server(GetParam());
   auto idle = server.Connect();
   EXPECT_EQ(idle.Ask(Get("/hello")).status, 200);
   auto client = server.Connect();
@@ -192,8 +197,8 @@ TEST(Waiting, WhoBeginsToWaitDuringAStopIsToldAtOnce) {
   stop.join();
 }
 
-TEST(Waiting, WhenTheGraceIsOverWhoWaitsIsTold) {
-  TestServer server;
+TEST_P(WaitingOver, WhenTheGraceIsOverWhoWaitsIsTold) {
+  TestServer server(GetParam());
   Waiting waiting(server);
   waiting.AskForGone();
   server.server.Stop(0);

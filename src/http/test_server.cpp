@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <csignal>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kPatienceSeconds = 20;
 constexpr std::size_t kLargeBytes = 8 * 1024 * 1024;
 
-ServerOptions ForTests(ServerOptions options) {
+ServerOptions ForTests(ServerOptions options, const TestCertificate* certificate) {
+  options.certificate = certificate ? &certificate->keeper() : nullptr;
   options.port = 0;
   options.sweep_interval_ms = 2;
   return options;
@@ -42,7 +44,10 @@ std::string RawAnswer::Header(std::string_view name) const {
   return {};
 }
 
-RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+std::string ToText(Transport transport) { return transport == Transport::kPlain ? "Plain" : "Tls"; }
+
+RawClient::RawClient(std::uint16_t port, const support::TlsClientOptions* tls)
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -52,17 +57,23 @@ RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     throw std::runtime_error("the test server does not listen");
+  if (tls) tls_.emplace(socket_, *tls);
 }
 
 RawClient::~RawClient() { Close(); }
 
 void RawClient::Close() {
+  tls_.reset();
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
 }
 
 void RawClient::HalfClose() { ::shutdown(socket_, SHUT_WR); }
 
 void RawClient::Send(std::string_view bytes) {
+  if (tls_) {
+    if (!bytes.empty()) tls_->Write(bytes);
+    return;
+  }
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return;
@@ -70,15 +81,25 @@ void RawClient::Send(std::string_view bytes) {
   }
 }
 
+/// 0 at the end.
+std::size_t RawClient::Receive(char* bytes, std::size_t size) {
+  if (tls_) {
+    const auto read = tls_->Read(bytes, size);
+    if (!read) throw std::runtime_error("the server does not answer");
+    return *read;
+  }
+  const ssize_t read = ::recv(socket_, bytes, size, 0);
+  if (read < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    throw std::runtime_error("the server does not answer");
+  return read <= 0 ? 0 : static_cast<std::size_t>(read);
+}
+
 /// Returns whether there was more.
 bool RawClient::Fill() {
   char piece[16 * 1024];
-  const ssize_t size = ::recv(socket_, piece, sizeof(piece), 0);
-  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-    throw std::runtime_error("the server does not answer");
-  if (size <= 0) return false;
-  input_.append(piece, static_cast<std::size_t>(size));
-  return true;
+  const std::size_t size = Receive(piece, sizeof(piece));
+  input_.append(piece, size);
+  return size > 0;
 }
 
 std::string RawClient::TakeHead() {
@@ -133,10 +154,38 @@ ExchangePtr HeldExchanges::Take() {
   return exchange;
 }
 
-TestServer::TestServer(ServerOptions server_options, Authenticator authenticator)
-    : options(ForTests(server_options)),
+TestCertificate::TestCertificate() : keeper_(Write({}), base::SystemClock(), metrics_) {
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes also to a client that has hung up
+  support::ReplaceFile(CaFile(), authority_.pem());
+}
+
+CertificateFiles TestCertificate::Write(const support::CertificateOptions& options) {
+  const support::Certificate made = authority_.Issue(options);
+  const CertificateFiles files{.certificate = folder_ / "certificate.pem",
+                               .key = folder_ / "key.pem"};
+  support::ReplaceFile(files.certificate, made.certificate);
+  support::ReplaceFile(files.key, made.key);
+  return files;
+}
+
+std::int64_t TestCertificate::Renew(const support::CertificateOptions& made) {
+  keeper_.Use(Write(made));
+  keeper_.Step();
+  return authority_.last_serial();
+}
+
+TestServer::TestServer(Transport transport, ServerOptions server_options,
+                       Authenticator authenticator)
+    : certificate(transport == Transport::kTls ? std::make_unique<TestCertificate>() : nullptr),
+      options(ForTests(server_options, certificate.get())),
       server((AddRoutes(), options), router, registry, clock, std::move(authenticator)) {
   server.Start();
+}
+
+RawClient TestServer::Connect() {
+  if (!certificate) return ConnectPlain();
+  const support::TlsClientOptions trusting = certificate->Trusting();
+  return RawClient(server.port(), &trusting);
 }
 
 void TestServer::AddRoutes() {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,7 +15,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "http/certificate.hpp"
 #include "http/server.hpp"
+#include "support/certificate.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tls_client.hpp"
 
 namespace tenure::http {
 
@@ -28,19 +33,29 @@ struct RawAnswer {
   bool Has(std::string_view name) const { return !Header(name).empty(); }
 };
 
-/// A blocking socket. A read that nothing answers for 20 s fails the test by throwing.
+/// How server and clients speak.
+enum class Transport { kPlain, kTls };
+std::string ToText(Transport transport);
+
+/// A blocking socket, with TLS where it is given options. A read that nothing answers for 20 s
+/// fails the test by throwing.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port);
+  explicit RawClient(std::uint16_t port, const support::TlsClientOptions* tls = nullptr);
   ~RawClient();
   RawClient(RawClient&& other) noexcept
-      : socket_(std::exchange(other.socket_, -1)), input_(std::move(other.input_)) {}
+      : socket_(std::exchange(other.socket_, -1)),
+        tls_(std::move(other.tls_)),
+        input_(std::move(other.input_)) {}
   RawClient& operator=(RawClient&&) = delete;
 
   /// Sends all of it; what a server that hung up does not take is lost.
   void Send(std::string_view bytes);
   void HalfClose();
   void Close();
+  /// REQUIRES: it has TLS.
+  support::TlsClient& tls() { return *tls_; }
+  int socket() const { return socket_; }
 
   RawAnswer Read();
   /// The answer to a HEAD request, which has no body whatever its header says.
@@ -57,9 +72,11 @@ class RawClient {
 
  private:
   bool Fill();
+  std::size_t Receive(char* bytes, std::size_t size);
   std::string TakeHead();
 
   int socket_;
+  std::optional<support::TlsClient> tls_;
   std::string input_;
 };
 
@@ -75,13 +92,40 @@ class HeldExchanges {
   std::deque<ExchangePtr> held_;
 };
 
+/// A certificate for this machine, by an authority of the test's own.
+class TestCertificate {
+ public:
+  TestCertificate();
+
+  /// Another one in the same files; connections that come from now on get it. Its serial number.
+  std::int64_t Renew(const support::CertificateOptions& made = {});
+  /// The authority's own certificate.
+  std::string CaFile() const { return folder_ / "authority.pem"; }
+  support::TlsClientOptions Trusting() const { return {.authority = authority_.pem()}; }
+  const CertificateKeeper& keeper() const { return keeper_; }
+
+ private:
+  CertificateFiles Write(const support::CertificateOptions& options);
+
+  const support::TempDir folder_;
+  support::Authority authority_;
+  telemetry::Registry metrics_;
+  CertificateKeeper keeper_;
+};
+
 /// Routes: GET /hello, PUT /echo (its body), GET /held (answered by the test), GET /items/{id},
 /// GET /large (8 MiB), GET /throws/{what}, POST /act, GET /forgets.
 class TestServer {
  public:
-  explicit TestServer(ServerOptions options = {}, Authenticator authenticator = nullptr);
+  explicit TestServer(ServerOptions server_options = {}, Authenticator authenticator = nullptr)
+      : TestServer(Transport::kPlain, server_options, std::move(authenticator)) {}
+  explicit TestServer(Transport transport, ServerOptions server_options = {},
+                      Authenticator authenticator = nullptr);
 
-  RawClient Connect() { return RawClient(server.port()); }
+  /// A client that speaks as the server does.
+  RawClient Connect();
+  /// A client that speaks as it likes.
+  RawClient ConnectPlain() { return RawClient(server.port()); }
   /// Waits until the loop that served the last request has done all that it had begun.
   void Settle();
   /// Waits until the metric has the value.
@@ -92,6 +136,7 @@ class TestServer {
   telemetry::Registry registry;
   HeldExchanges held;
   Router router;
+  const std::unique_ptr<TestCertificate> certificate;  // null: plain
   ServerOptions options;
   Server server;
 

@@ -30,8 +30,9 @@ std::string Encoded(std::string_view text) {
 
 class HttpSession final : public leases::Session {
  public:
-  HttpSession(const std::string& base_url, const std::string& token)
-      : client_({.base_url = base_url, .token = token}) {}
+  explicit HttpSession(const ServerAddress& address)
+      : client_(
+            {.base_url = address.base_url, .token = address.token, .ca_file = address.ca_file}) {}
 
   leases::AcquireOutcome Acquire(const leases::AcquireRequest& request,
                                  Milliseconds timeout) override {
@@ -167,8 +168,7 @@ class HttpSession final : public leases::Session {
 
 class HttpProvider final : public leases::Provider {
  public:
-  HttpProvider(std::string base_url, std::string token)
-      : base_url_(std::move(base_url)), token_(std::move(token)) {}
+  explicit HttpProvider(ServerAddress address) : address_(std::move(address)) {}
 
   std::string_view name() const override { return "http"; }
   leases::Guarantees guarantees() const override {
@@ -181,18 +181,17 @@ class HttpProvider final : public leases::Provider {
             .crosses_hosts = true};
   }
   std::unique_ptr<leases::Session> Connect() override {
-    return std::make_unique<HttpSession>(base_url_, token_);
+    return std::make_unique<HttpSession>(address_);
   }
 
  private:
-  const std::string base_url_;
-  const std::string token_;
+  const ServerAddress address_;
 };
 
 }  // namespace
 
-std::unique_ptr<leases::Provider> OpenHttp(const std::string& base_url, const std::string& token) {
-  return std::make_unique<HttpProvider>(base_url, token);
+std::unique_ptr<leases::Provider> OpenHttp(ServerAddress address) {
+  return std::make_unique<HttpProvider>(std::move(address));
 }
 
 }  // namespace tenure::providers

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
+#include "providers/open.hpp"
 #include "tenure/leases/provider.hpp"
 
 namespace tenure::providers {
 
-/// Leases of a Tenure server. `token` (may be empty) is sent as a bearer token.
-std::unique_ptr<leases::Provider> OpenHttp(const std::string& base_url, const std::string& token);
+/// Leases of a Tenure server.
+std::unique_ptr<leases::Provider> OpenHttp(ServerAddress address);
 
 }  // namespace tenure::providers

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "providers/http_provider.hpp"
 #include "providers/store_provider.hpp"
@@ -20,29 +21,30 @@ ServerAddress SplitToken(std::string_view url) {
   if (url.ends_with('/')) url.remove_suffix(1);
   const std::size_t host = url.find("://") + 3;
   const std::size_t at = url.find('@', host);
-  if (at == std::string_view::npos) return {std::string(url), ""};
-  return {std::string(url.substr(0, host)) + std::string(url.substr(at + 1)),
-          std::string(url.substr(host, at - host))};
+  if (at == std::string_view::npos) return {.base_url = std::string(url)};
+  return {.base_url = std::string(url.substr(0, host)) + std::string(url.substr(at + 1)),
+          .token = std::string(url.substr(host, at - host))};
 }
 
 }  // namespace tenure::providers
 
 namespace tenure::leases {
 
-std::unique_ptr<Provider> OpenProvider(std::string_view url) {
+std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options) {
   if (url.starts_with("postgres://") || url.starts_with("postgresql://"))
     return providers::OpenPostgres(std::string(url));
   if (const auto path = providers::SqlitePath(url)) return providers::OpenSqlite(*path);
   if (url.starts_with("http://") || url.starts_with("https://")) {
-    const auto [base_url, token] = providers::SplitToken(url);
-    return providers::OpenHttp(base_url, token);
+    providers::ServerAddress address = providers::SplitToken(url);
+    address.ca_file = options.ca_file;
+    return providers::OpenHttp(std::move(address));
   }
   throw std::invalid_argument(
       "leases are kept at postgres://…, sqlite:///path/to/file or http(s)://host:port");
 }
 
 std::unique_ptr<Manager> Open(std::string_view url, ManagerOptions options) {
-  return std::make_unique<Manager>(OpenProvider(url), options);
+  return std::make_unique<Manager>(OpenProvider(url, {.ca_file = options.ca_file}), options);
 }
 
 }  // namespace tenure::leases

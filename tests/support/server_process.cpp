@@ -11,7 +11,7 @@ namespace tenure::support {
 namespace {
 
 /// Part of the text that `tenure serve` prints once it accepts connections.
-const char* const kServes = "http://127\\.0\\.0\\.1:([0-9]+)";
+const char* const kServes = "(https?)://127\\.0\\.0\\.1:([0-9]+)";
 
 ProcessOptions CommandLine(const ServerOptions& options, const std::optional<TempDir>& own_data) {
   std::vector<std::string> argv = {options.binary.empty() ? TenureBinary() : options.binary,
@@ -43,7 +43,8 @@ ServerProcess::ServerProcess(ServerOptions options)
   const auto line = process_.WaitForLine(kServes);
   std::smatch match;
   std::regex_search(line, match, std::regex(kServes));
-  port_ = std::stoi(match[1]);
+  scheme_ = match[1];
+  port_ = std::stoi(match[2]);
 }
 
 ServerProcess::~ServerProcess() {

@@ -35,10 +35,10 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   int Port() const { return port_; }
-  std::string Url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string Url() const { return scheme_ + "://127.0.0.1:" + std::to_string(port_); }
   pid_t pid() const { return process_.pid(); }
 
-  /// One request on a connection of its own.
+  /// One request on a connection of its own. REQUIRES: it speaks plain HTTP.
   HttpResponse Call(std::string_view method, std::string_view path, std::string_view body = {},
                     const HttpHeaders& headers = {}) const {
     return support::Call(port_, method, path, body, headers);
@@ -61,6 +61,7 @@ class ServerProcess {
   ServerOptions options_;
   std::optional<TempDir> own_data_;
   Process process_;
+  std::string scheme_;
   int port_ = 0;
 };
 

@@ -50,6 +50,7 @@ struct ManagerOptions {
   bool threads = true;
   const Clock* clock = nullptr;  ///< null: the machine's
   std::uint64_t seed = 0;        ///< of the jitter; 0: from the machine
+  std::string ca_file{};         ///< of `Open`: as in ProviderOptions
 };
 
 }  // namespace tenure::leases

@@ -71,9 +71,15 @@ class Provider {
   virtual std::unique_ptr<Session> Connect() = 0;
 };
 
+struct ProviderOptions {
+  /// https:// only: a file in PEM with the authorities whose certificates count, instead of the
+  /// system's.
+  std::string ca_file{};
+};
+
 /// "postgres://…", "sqlite:///path/to/file", "http://host:port" (a Tenure server; the token of
 /// `https://token@host`, if any, is sent as a bearer token). Throws std::invalid_argument for
 /// anything else and ProviderUnavailable when the store cannot be prepared.
-std::unique_ptr<Provider> OpenProvider(std::string_view url);
+std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options = {});
 
 }  // namespace tenure::leases

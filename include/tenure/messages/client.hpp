@@ -18,6 +18,9 @@ struct ClientOptions {
   /// postgres:// only: the address is a transaction pooler's (PgBouncer). Nothing is remembered
   /// between transactions then, and news are polled for.
   bool pooled = false;
+  /// https:// only: a file in PEM with the authorities whose certificates count, instead of the
+  /// system's.
+  std::string ca_file{};
 };
 
 /// Which messages, and for how long.

@@ -58,6 +58,7 @@ struct WorkerOptions {
   Milliseconds lease{30'000};    ///< over HTTP: how long claims outlive this process; from 1 s
   Milliseconds timeout{10'000};  ///< for one call to the store
   bool pooled = false;           ///< as in ClientOptions
+  std::string ca_file{};         ///< as in ClientOptions
   std::stop_token stop{};        ///< once requested no new messages are taken; Stop does the rest
   /// The store refused what a handler made of a message: it was lost meanwhile, so somebody else
   /// handles it as well, and effects outside of a transaction may be doubled.

@@ -65,10 +65,11 @@ class LeaseRun final : public Command {
     options.holder = holder_.value_or("");
     const Milliseconds wait(DurationFlag("--wait", wait_.value_or("0s"), kUpToADay));
     command_.grace_ms = DurationFlag("--grace", grace_.value_or("5s"), kUpToADay);
-    const auto [url, token] = server_.address();
+    const auto [url, token, ca_file] = server_.address();
 
     HeldSignals signals;  // before the manager's threads
-    leases::Manager manager(providers::OpenHttp(url, token));
+    leases::Manager manager(
+        providers::OpenHttp({.base_url = url, .token = token, .ca_file = ca_file}));
     try {
       return RunWith(manager, options, wait, signals, console);
     } catch (const leases::ProviderUnavailable& error) {

@@ -107,7 +107,9 @@ TEST(Program, TheCompletionScriptKnowsCommandsAndFlags) {
   EXPECT_THAT(ran.out, HasSubstr("lease) words=\"list show history break run \""));
   EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease message \""));
   EXPECT_THAT(ran.out, HasSubstr("--state) COMPREPLY=($(compgen -W \"free held broken\""));
-  EXPECT_THAT(ran.out, HasSubstr("\"session end\") words=\"--server --token-file --json --help\""));
+  EXPECT_THAT(
+      ran.out,
+      HasSubstr("\"session end\") words=\"--server --token-file --ca-file --json --help\""));
 }
 
 }  // namespace

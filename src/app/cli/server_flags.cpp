@@ -32,10 +32,13 @@ std::string CheckedServer(std::string address) {
 
 ServerFlags::Address ServerFlags::address() const {
   const config::Environment environment = config::CurrentEnvironment();
-  const std::string url = server_ ? *server_
-                                  : config::FindVariable(environment, "TENURE_SERVER")
-                                        .value_or(std::string(kDefaultServer));
-  return {CheckedServer(url), ChooseToken(token_file_)};
+  const auto choose = [&](const std::optional<std::string>& flag, std::string_view variable) {
+    return flag ? flag : config::FindVariable(environment, variable);
+  };
+  return {
+      .url = CheckedServer(choose(server_, "TENURE_SERVER").value_or(std::string(kDefaultServer))),
+      .token = ChooseToken(token_file_),
+      .ca_file = choose(ca_file_, "TENURE_CA_FILE").value_or("")};
 }
 
 void ServerFlags::Declare(Flags& flags) {
@@ -44,6 +47,9 @@ void ServerFlags::Declare(Flags& flags) {
                          Flags::Need::kOptional, &server_});
   flags.Add(Flags::Value{"--token-file", "FILE", "The token to show [else TENURE_TOKEN].",
                          Flags::Need::kOptional, &token_file_});
+  flags.Add(Flags::Value{"--ca-file", "FILE",
+                         "Whose certificates count, in PEM [TENURE_CA_FILE, else the system's].",
+                         Flags::Need::kOptional, &ca_file_});
   flags.Add(Flags::Switch{"--json", "Print the server's JSON, for programs.", &json_});
 }
 
@@ -54,6 +60,7 @@ Answer ServerFlags::Ask(http::Method method, const std::string& path,
     http::ClientOptions options;
     options.base_url = std::move(asked.url);
     options.token = std::move(asked.token);
+    options.ca_file = std::move(asked.ca_file);
     client_.emplace(std::move(options));
   }
   http::ClientResponse response = client_->Send(method, path, json_body);

@@ -19,10 +19,12 @@ class ServerFlags {
 
   Form form() const { return json_ ? Form::kJson : Form::kTable; }
 
-  /// Where to ask, and the token to send (may be empty).
+  /// Where to ask, the token to send (may be empty), and whose certificates count (empty: the
+  /// system's).
   struct Address {
-    std::string url;
-    std::string token;
+    std::string url{};
+    std::string token{};
+    std::string ca_file{};
   };
   /// REQUIRES: the flags are parsed. Throws UsageError for a wrong address,
   /// base::UserError for a file without a token.
@@ -46,6 +48,7 @@ class ServerFlags {
  private:
   std::optional<std::string> server_;
   std::optional<std::string> token_file_;
+  std::optional<std::string> ca_file_;
   bool json_ = false;
   std::optional<http::Client> client_;  // made by the first question, keeps its connection
 };

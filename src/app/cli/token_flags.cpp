@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/read_file.hpp"
 #include "config/environment.hpp"
-#include "config/read_file.hpp"
 
 namespace tenure::app {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kMaxTokenBytes = 16 * 1024;
 
 std::string ReadTokenFile(const std::string& path) {
   try {
-    std::string token = config::ReadWholeFile(path, kMaxTokenBytes);
+    std::string token = base::ReadWholeFile(path, kMaxTokenBytes);
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
     const bool visible =
         std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });

@@ -9,9 +9,9 @@
 #include "auth/key_text.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/read_file.hpp"
 #include "base/time_text.hpp"
 #include "config/printable.hpp"
-#include "config/read_file.hpp"
 #include "http/json_value.hpp"
 
 namespace tenure::app {
@@ -19,7 +19,7 @@ namespace {
 
 auth::KeySet ReadKeys(const std::string& path) {
   try {
-    return {.keys = auth::ParseKeyFile(config::ReadWholeFile(path, auth::kMaxKeyTextBytes))};
+    return {.keys = auth::ParseKeyFile(base::ReadWholeFile(path, auth::kMaxKeyTextBytes))};
   } catch (const base::UserError& error) {
     throw base::UserError(fmt::format("{}: {}", config::Printable(path), error.what()));
   }

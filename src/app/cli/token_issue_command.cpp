@@ -8,10 +8,10 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
+#include "base/read_file.hpp"
 #include "base/utf8.hpp"
 #include "base/uuid.hpp"
 #include "config/printable.hpp"
-#include "config/read_file.hpp"
 
 namespace tenure::app {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxTtlMs = 3'650LL * 86'400'000;
 
 auth::Signer ReadSigner(const std::string& path) {
   try {
-    return auth::Signer::Parse(config::ReadWholeFile(path, kMaxKeyBytes));
+    return auth::Signer::Parse(base::ReadWholeFile(path, kMaxKeyBytes));
   } catch (const base::UserError& error) {
     throw base::UserError(fmt::format("{}: {}", config::Printable(path), error.what()));
   }

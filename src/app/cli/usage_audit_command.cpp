@@ -284,6 +284,7 @@ class UsageAuditCommand final : public Command {
     options.base_url = std::move(url);
     options.token =
         config::FindVariable(config::CurrentEnvironment(), "TENURE_SINK_TOKEN").value_or("");
+    options.ca_file = server_.address().ca_file;
     return options;
   }
 

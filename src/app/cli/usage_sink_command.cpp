@@ -12,9 +12,9 @@
 #include "app/cli/usage_error.hpp"
 #include "base/decimal.hpp"
 #include "base/log.hpp"
+#include "base/read_file.hpp"
 #include "config/kinds.hpp"
 #include "config/printable.hpp"
-#include "config/read_file.hpp"
 #include "http/protection.hpp"
 #include "sink/sink.hpp"
 
@@ -137,7 +137,7 @@ class UsageSink final : public Command {
 
   std::string Token() const {
     if (!token_file_) return {};
-    std::string token = config::ReadWholeFile(*token_file_, kMaxTokenBytes);
+    std::string token = base::ReadWholeFile(*token_file_, kMaxTokenBytes);
     if (token.ends_with('\n')) token.pop_back();
     if (token.empty()) throw UsageError("--token-file: the file is empty");
     return token;

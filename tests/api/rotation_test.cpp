@@ -1,0 +1,171 @@
+// Certificates and the keys of tokens change under load, and no request fails.
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api.hpp"
+#include "api/tls_server.hpp"
+#include "auth/signer.hpp"
+#include "base/error.hpp"
+#include "http/client.hpp"
+
+namespace tenure::api {
+namespace {
+
+using auth::Algorithm;
+using auth::Signer;
+
+std::string TokenOf(const Signer& signer) {
+  return signer.Sign(
+      R"({"iss":"tenure","aud":"tenure","tid":"acme","sub":"ada","scope":"leases:write","exp":)" +
+      std::to_string(WallMs() / 1'000 + 3'600) + "}");
+}
+
+/// Clients that send requests without a pause, each answered by a commit. Half of them keep their
+/// connection, half make a new one for each request.
+class Load {
+ public:
+  Load(const TlsServer& server, std::string token) : server_(server), token_(std::move(token)) {
+    for (std::size_t i = 0; i < kClients; ++i) clients_.emplace_back([this, i] { Run(i); });
+  }
+  ~Load() { Stop(); }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  /// Returns when every client has had an answer to a request with the new token: none shows the
+  /// old one any more.
+  void Switch(std::string token) {
+    {
+      const std::lock_guard lock(mutex_);
+      token_ = std::move(token);
+    }
+    AwaitOneMore();
+  }
+  /// Returns when every client has had an answer to a request that it began after this call.
+  void AwaitOneMore() {
+    std::vector<std::int64_t> seen;
+    for (const auto& count : answered_) seen.push_back(count);
+    for (std::size_t i = 0; i < kClients; ++i)
+      Eventually(fmt::format("client {} goes on", i), [&] {
+        return answered_[i] >= seen[i] + 2 || !Failures().empty();  // one may have been under way
+      });
+  }
+  void Stop() {
+    stopping_ = true;
+    for (std::thread& client : clients_)
+      if (client.joinable()) client.join();
+  }
+  std::vector<std::string> Failures() const {
+    const std::lock_guard lock(mutex_);
+    return failures_;
+  }
+  std::int64_t answered() const {
+    std::int64_t sum = 0;
+    for (const auto& count : answered_) sum += count;
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t kClients = 6;
+
+  void Run(std::size_t number) {
+    const bool keeps = number % 2 == 0;
+    const std::string path = fmt::format("/api/v1/leases/rotation-{}/acquire", number);
+    const std::string body = fmt::format(R"({{"term":"{}","ttl_ms":60000}})", NewUuid());
+    std::optional<http::Client> client;
+    while (!stopping_) {
+      if (!client || !keeps)
+        client.emplace(http::ClientOptions{.base_url = server_.Url(), .ca_file = server_.CaFile()});
+      Ask(*client, path, body);
+      ++answered_[number];
+    }
+  }
+  void Ask(http::Client& client, const std::string& path, const std::string& body) {
+    std::string token;
+    {
+      const std::lock_guard lock(mutex_);
+      token = token_;
+    }
+    try {
+      const auto answer =
+          client.Send(http::Method::kPost, path, body, {{"Authorization", "Bearer " + token}});
+      if (answer.status != 200) Fail(fmt::format("{} {}", answer.status, answer.body));
+    } catch (const base::Fault& fault) {
+      Fail(fault.what());
+    }
+  }
+  void Fail(std::string what) {
+    const std::lock_guard lock(mutex_);
+    failures_.push_back(std::move(what));
+  }
+
+  const TlsServer& server_;
+  std::array<std::atomic<std::int64_t>, kClients> answered_{};
+  std::atomic<bool> stopping_ = false;
+  mutable std::mutex mutex_;
+  std::string token_;                  // guarded by mutex_
+  std::vector<std::string> failures_;  // guarded by mutex_
+  std::vector<std::thread> clients_;
+};
+
+class Rotation : public testing::Test {
+ protected:
+  static std::string KeysText(std::initializer_list<const Signer*> signers) {
+    std::string text = R"({"keys":[)";
+    for (const Signer* signer : signers)
+      text += (text.ends_with('[') ? "" : ",") + signer->public_jwk();
+    return text + "]}";
+  }
+  /// The server reads the file before it is started: it lies in a folder of its own.
+  std::string WriteKeys(std::initializer_list<const Signer*> signers) const {
+    const std::string path = folder_ / "keys.json";
+    support::ReplaceFile(path, KeysText(signers));
+    return path;
+  }
+  static int StatusOf(const TlsServer& server, const std::string& token) {
+    http::Client client({.base_url = server.Url(), .token = token, .ca_file = server.CaFile()});
+    return client
+        .Send(http::Method::kPost, "/api/v1/leases/probe/acquire",
+              R"({"term":"00000000-0000-4000-8000-000000000001","ttl_ms":60000})")
+        .status;
+  }
+
+  const support::TempDir folder_;
+};
+
+TEST_F(Rotation, OfCertificatesAndKeysUnderLoadFailsNoRequest) {
+  Signer current = Signer::Generate(Algorithm::kEs256);
+  TlsServer server(
+      {"auth.issuer=tenure", "auth.audience=tenure", "auth.keys=" + WriteKeys({&current})});
+  const auto reload = [&] { server.process().process().Kill(SIGHUP); };
+  Load load(server, TokenOf(current));
+  load.AwaitOneMore();
+  for (int round = 0; round < 4; ++round) {
+    server.Renew();
+    reload();
+    Eventually("the new certificate is served",
+               [&] { return server.Served() == server.last_serial(); });
+
+    const Signer next = Signer::Generate(round % 2 == 0 ? Algorithm::kEdDsa : Algorithm::kEs256);
+    WriteKeys({&current, &next});
+    reload();
+    Eventually("the new key counts", [&] { return StatusOf(server, TokenOf(next)) == 200; });
+    load.Switch(TokenOf(next));
+    WriteKeys({&next});
+    reload();
+    Eventually("the old key is gone", [&] { return StatusOf(server, TokenOf(current)) == 401; });
+    current = next;
+    load.AwaitOneMore();
+  }
+  load.Stop();
+  EXPECT_THAT(load.Failures(), testing::IsEmpty());
+  EXPECT_GT(load.answered(), 50);
+}
+
+}  // namespace
+}  // namespace tenure::api
