@@ -137,7 +137,7 @@ def main():
 def _print(about, taken, failures):
     computer, settings = about["machine"], about["settings"]
     print(f"\n{computer['cpu']}, {computer['cores']} cores, {computer['memory_gib']} GiB, "
-          f"Linux {computer['kernel']}, {computer['fdatasync_per_second']:,} fdatasync/s, "
+          f"Linux {computer['kernel']}, {computer['fdatasync_per_second']:,} fdatasync/s (p99 {computer['fdatasync_p99_ms']} ms), "
           f"load {computer['load_average_at_start']:.1f} at start, "
           f"{computer['load_average_at_end']:.1f} at end")
     print(", ".join(f"{name} {value}" for name, value in about["versions"].items()))

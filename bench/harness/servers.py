@@ -1,5 +1,6 @@
 """What is measured and what it is measured against: Tenure, nginx and a PostgreSQL cluster."""
 
+import contextlib
 import http.client
 import os
 import pwd
@@ -34,6 +35,31 @@ def free_port():
         return probe.getsockname()[1]
 
 
+# The tenant of every session of the benchmark, and of the token.
+TENANT = "11111111-1111-4111-8111-111111111111"
+SCOPES = "sessions:read sessions:write leases:read leases:write messages:read messages:write ops:read"
+
+
+@contextlib.contextmanager
+def authentication(bench):
+    """Inside of it every new Tenure asks for tokens (HS256), and every client shows one."""
+    key = bench.new_folder() / "key.json"
+    run([bench.tenure, "token", "keygen", "--algorithm", "HS256", "--out", key])
+    bench.settings += (asked := ["auth.issuer=tenure", "auth.audience=tenure", f"auth.keys={key}"])
+    os.environ["BENCH_TOKEN"] = run([bench.tenure, "token", "issue", "--key", key, "--tenant", TENANT, "--person",
+                                     "bench", "--ttl", "24h", "--scope", SCOPES]).strip()
+    try:
+        yield
+    finally:
+        del os.environ["BENCH_TOKEN"]
+        del bench.settings[-len(asked):]
+
+
+def _authorization():
+    token = os.environ.get("BENCH_TOKEN")
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
 class Tenure:
     """One `tenure serve`. `store` is a postgres:// address, or None for SQLite in `folder`."""
 
@@ -55,7 +81,7 @@ class Tenure:
 
     def _metrics(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("GET", "/metrics")
+        connection.request("GET", "/metrics", headers=_authorization())
         text = connection.getresponse().read().decode()
         connection.close()
         return text

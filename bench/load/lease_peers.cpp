@@ -160,14 +160,11 @@ std::unique_ptr<LeasePeer> MakeLeasePeer(const std::string& name) {
 }
 
 std::string Post(const std::string& path, const std::string& body) {
-  return fmt::format(
-      "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      path, body.size(), body);
+  return HttpRequest("POST", path, body);
 }
 
 std::string Get(const std::string& path) {
-  return fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path);
+  return HttpRequest("GET", path);
 }
 
 std::string LeasePath(const Hold& hold) {

@@ -34,10 +34,7 @@ std::uint16_t PortOf(const Options& options, const char* name = "port") {
 }
 
 std::string Post(std::string_view path, std::string_view body) {
-  return fmt::format(
-      "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      path, body.size(), body);
+  return HttpRequest("POST", path, body);
 }
 
 std::string EnqueueBatch(const std::string& topic, std::uint64_t first) {

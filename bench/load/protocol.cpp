@@ -1,6 +1,7 @@
 #include "protocol.hpp"
 
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -67,6 +68,20 @@ Parsed ParseRedis(std::string_view input, std::string&) {
   parsed.answer.status = input[0] == '-' ? 500 : 200;
   parsed.answer.body = input.substr(0, end);
   return parsed;
+}
+
+std::string HttpRequest(std::string_view method, std::string_view path, std::string_view json) {
+  static const std::string authorization = [] {
+    const char* const token = std::getenv("BENCH_TOKEN");
+    return token ? fmt::format("Authorization: Bearer {}\r\n", token) : std::string();
+  }();
+  std::string request =
+      fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}", method, path, authorization);
+  if (!json.empty())
+    request += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", json.size());
+  request += kLineEnd;
+  request += json;
+  return request;
 }
 
 std::string_view JsonValue(std::string_view json, std::string_view name) {

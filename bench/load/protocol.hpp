@@ -27,6 +27,9 @@ Parsed ParseHttp(std::string_view input, std::string& scratch);
 /// Redis's answers of one line; the status is 200, or 500 for an error.
 Parsed ParseRedis(std::string_view input, std::string& scratch);
 
+/// A request with the token of the environment's BENCH_TOKEN, if it has one.
+std::string HttpRequest(std::string_view method, std::string_view path, std::string_view json = {});
+
 /// What stands behind `"name":` in a flat piece of JSON, quotes taken off; empty when it is not
 /// there. Enough for answers whose shape we know.
 std::string_view JsonValue(std::string_view json, std::string_view name);

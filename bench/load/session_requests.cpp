@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "protocol.hpp"
+
 namespace bench {
 namespace {
 
@@ -20,22 +22,18 @@ std::string PutBody(std::uint64_t number, int kind) {
   const std::uint64_t low = Mix(2 * number + 1);
   const std::uint64_t place = number % 16 + 1;
   return fmt::format(R"({{"userObjectId":"{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",)"
-                     R"("tenantObjectId":"11111111-1111-4111-8111-{:012x}",)"
+                     R"("tenantObjectId":"11111111-1111-4111-8111-111111111111",)"
                      R"("capacityId":"22222222-2222-4222-8222-{:012x}","sessionKind":{}}})",
                      high >> 32, high >> 16 & 0xFFFF, high & 0xFFF, low >> 48 & 0xFFF,
-                     low & 0xFFFFFFFFFFFF, place, place, kind);
+                     low & 0xFFFFFFFFFFFF, place, kind);
 }
 
 std::string PutRequest(std::uint64_t number, int kind) {
-  const std::string body = PutBody(number, kind);
-  return fmt::format(
-      "PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      body.size(), body);
+  return HttpRequest("PUT", "/sessions", PutBody(number, kind));
 }
 
 std::string DeleteRequest(std::string_view path) {
-  return fmt::format("DELETE {} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path);
+  return HttpRequest("DELETE", path);
 }
 
 }  // namespace bench

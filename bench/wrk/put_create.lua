@@ -1,7 +1,7 @@
--- PUT /sessions with a new random user each time: sessions that do not exist. 16 tenants with one
--- capacity each.
+-- PUT /sessions with a new random user each time: sessions that do not exist. One tenant
+-- with 16 capacities.
 local here = debug.getinfo(1, "S").source:match("^@(.*/)")
-dofile(here .. "result.lua")
+dofile(here .. "common.lua")
 
 local format, random = string.format, math.random
 local heads, tails = {}, {}
@@ -14,10 +14,11 @@ function init(args)
 
   wrk.method = "PUT"
   wrk.headers["Content-Type"] = "application/json"
+  authorize()
   local mark = "00000000-0000-0000-0000-000000000000"
   for i = 1, 16 do
-    local body = format('{"userObjectId":"%s","tenantObjectId":"11111111-1111-4111-8111-%012x",' ..
-      '"capacityId":"22222222-2222-4222-8222-%012x","sessionKind":1}', mark, i, i)
+    local body = format('{"userObjectId":"%s","tenantObjectId":"11111111-1111-4111-8111-111111111111",' ..
+      '"capacityId":"22222222-2222-4222-8222-%012x","sessionKind":1}', mark, i)
     local text = wrk.format(nil, nil, nil, body)
     local at = text:find(mark, 1, true)
     heads[i] = text:sub(1, at - 1)

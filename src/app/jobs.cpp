@@ -98,6 +98,17 @@ void Tidy(messages::Messages& messages, const leases::TaskContext& context) {
                   {{"rows", rows}});
 }
 
+void Forget(audit::Audit& audit, const config::AuditSettings& settings,
+            const leases::TaskContext& context) {
+  const std::int64_t rows = RunToTheEnd<audit::ForgetReply>(context, [&](auto done) {
+    audit.ForgetSome({settings.retention_ms}, ServerTasks::FencedBy(context), std::move(done));
+  });
+  audit.probe().Forgotten(rows);
+  if (rows > 0)
+    base::LogInfo("audit.forgotten", "removed entries of the audit after their retention",
+                  {{"entries", rows}});
+}
+
 /// The missing windows follow one by one, at most so many in a run; the next run goes on.
 constexpr int kWindowsPerRun = 100;
 
@@ -162,6 +173,16 @@ void AddInboxTask(ServerTasks& tasks, inbox::Inbox& inbox, const config::InboxSe
 void AddMessageTask(ServerTasks& tasks, messages::Messages& messages) {
   tasks.Add("messages.retention", kMessageRetentionIntervalMs,
             [&](const auto& context) { Tidy(messages, context); });
+}
+
+void AddAuditTask(ServerTasks& tasks, audit::Audit& audit, const config::AuditSettings& settings) {
+  if (settings.retention_ms == 0) return;
+  tasks.Add("audit.retention", std::min(settings.retention_ms, kRetentionIntervalMs),
+            [&](const auto& context) { Forget(audit, settings, context); });
+}
+
+void AddRefusalSums(Background& background, audit::Audit& audit) {
+  background.Add("audit.refusals", kOftenMs, [&](const auto&) { audit.refusals().Flush(); });
 }
 
 void AddMessageGauges(Background& background, messages::Messages& messages) {

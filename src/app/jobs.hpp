@@ -2,6 +2,7 @@
 
 #include "app/background.hpp"
 #include "app/server_tasks.hpp"
+#include "audit/audit.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
 #include "db/store.hpp"
@@ -33,6 +34,12 @@ void AddMessageTask(ServerTasks& tasks, messages::Messages& messages);
 
 /// Closes usage windows and puts them into chunks; notes what is settled.
 void AddUsageTasks(ServerTasks& tasks, usage::Usage& usage);
+
+/// Forgets entries of the audit after their retention; without one they are kept for ever.
+void AddAuditTask(ServerTasks& tasks, audit::Audit& audit, const config::AuditSettings& settings);
+
+/// Puts the refusals that this process summed up into the audit.
+void AddRefusalSums(Background& background, audit::Audit& audit);
 
 /// What each process counts for its own gauges.
 void AddGauges(Background& background, sessions::Sessions& sessions, leases::Leases& leases,

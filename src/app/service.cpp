@@ -7,6 +7,7 @@
 
 #include "app/jobs.hpp"
 #include "app/store_setup.hpp"
+#include "audit/routes.hpp"
 #include "base/clock.hpp"
 #include "db/maintenance.hpp"
 #include "inbox/routes.hpp"
@@ -39,14 +40,15 @@ OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Ta
 
 http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
                        const messages::RouteParts& messages, inbox::Inbox& inbox,
-                       usage::Usage& usage, const OpsParts& ops) {
+                       usage::Usage& usage, audit::Audit& audit, const OpsParts& ops) {
   http::Router router;
-  sessions::AddRoutes(router, sessions);
+  sessions::AddRoutes(router, sessions, audit.refusals());
   leases::AddRoutes(router, leases);
   tasks::AddRoutes(router, tasks);
   messages::AddRoutes(router, messages);
   inbox::AddRoutes(router, inbox);
   usage::AddRoutes(router, usage, messages.messages);
+  audit::AddRoutes(router, audit);
   AddOpsRoutes(router, ops);
   return router;
 }
@@ -128,8 +130,10 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       tracer_(TracesOn(settings_) ? telemetry::Tracer::kCapacity : 0, base::SystemClock(),
               metrics_),
       exporter_(NewExporter(settings_, instance, tracer_)),
+      recorder_(metrics_),
       store_(PreparedEngine(settings_, metrics_), StoreOptionsOf(settings_), base::SystemClock(),
              metrics_),
+      audit_(store_, base::SystemClock(), metrics_),
       wake_(base::SystemClock()),
       leases_(store_, wake_, instance, base::SystemClock(), metrics_),
       tasks_(store_, wake_, instance, base::SystemClock(), metrics_),
@@ -146,10 +150,11 @@ Service::Service(const config::Settings& settings, const std::string& instance)
       certificate_(NewCertificate(settings_.tls, metrics_)),
       router_(AllRoutes(sessions_, leases_, tasks_,
                         {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
-                        ops_)),
+                        audit_, ops_)),
       server_(ServerOptionsOf(settings_, certificate_.get()), router_, metrics_,
               base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_) {
   store_.SetGuard(guard_);
+  store_.SetRecorder(recorder_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
@@ -157,6 +162,7 @@ Service::Service(const config::Settings& settings, const std::string& instance)
   AddTaskGauges(background_, tasks_);
   AddMessageGauges(background_, messages_);
   AddUsageGauges(background_, usage_);
+  AddRefusalSums(background_, audit_);
   if (!settings_.workers) return;
   AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
   AddAnswerTask(server_tasks_, store_, forget_);
@@ -164,6 +170,7 @@ Service::Service(const config::Settings& settings, const std::string& instance)
   AddMessageTask(server_tasks_, messages_);
   AddInboxTask(server_tasks_, inbox_, settings_.inbox);
   AddUsageTasks(server_tasks_, usage_);
+  AddAuditTask(server_tasks_, audit_, settings_.audit);
   if (usage_.options().send)
     sender_ = std::make_unique<usage::Sender>(usage_, messages_, wake_, ops_.installation,
                                               PostTo(settings_.usage, outgoing_));
@@ -203,6 +210,7 @@ void Service::Stop() {
   if (auth_) auth_->Stop();
   if (certificate_) certificate_->Stop();
   background_.Stop();
+  audit_.refusals().Stop();
   if (feed_) feed_->Stop();
   wake_.Stop();
   server_tasks_.Stop();

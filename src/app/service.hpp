@@ -7,6 +7,8 @@
 #include "app/ops_routes.hpp"
 #include "app/server_tasks.hpp"
 #include "app/trace_exporter.hpp"
+#include "audit/audit.hpp"
+#include "audit/recorder.hpp"
 #include "auth/authentication.hpp"
 #include "config/settings.hpp"
 #include "db/once.hpp"
@@ -64,8 +66,10 @@ class Service {
   telemetry::Tracer tracer_;
   std::unique_ptr<TraceExporter> exporter_;  // null: traces are off
   leases::FenceGuard guard_;
+  audit::Recorder recorder_;
   db::Store store_;
   db::ForgetHandler forget_;
+  audit::Audit audit_;
   wake::Registry wake_;
   leases::Leases leases_;
   tasks::Tasks tasks_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/acts_by_hand.hpp"
 #include "app/store_setup.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -35,7 +36,7 @@ void RequireMigrated(db::Engine& engine) {
 
 int RunMigrate(const config::Settings& settings, MigrateMode mode) {
   CommandStore store(settings);
-  const auto migrations = mode == MigrateMode::kApply ? db::Migrate(*store.engine)
+  const auto migrations = mode == MigrateMode::kApply ? db::Migrate(*store.engine, RecordMigrations)
                                                       : db::PendingMigrations(*store.engine);
   if (mode == MigrateMode::kPrint) {
     for (const auto& migration : migrations)
@@ -55,10 +56,10 @@ int RunConfigApply(const config::Settings& settings) {
   RequireMigrated(*store.engine);
   db::SharedSettings shared;
   for (const auto& [name, value] : config::SharedValues(settings)) shared.emplace_back(name, value);
-  const auto changed = db::ApplySettings(*store.engine, shared);
-  for (const auto& name : changed)
-    fmt::print("Changed {} for every process on this store.\n", name);
-  if (changed.empty())
+  const auto changes = db::ApplySettings(*store.engine, shared, RecordSettings);
+  for (const auto& change : changes)
+    fmt::print("Changed {} for every process on this store.\n", change.name);
+  if (changes.empty())
     fmt::print("Nothing to change: the store has these values already.\n");
   else
     fmt::print("Processes that run now keep the old value until they are restarted.\n");
@@ -68,7 +69,8 @@ int RunConfigApply(const config::Settings& settings) {
 int RunNewIncarnation(const config::Settings& settings) {
   CommandStore store(settings);
   RequireMigrated(*store.engine);
-  fmt::print("The store's incarnation is now {}.\n", db::NewIncarnation(*store.engine));
+  fmt::print("The store's incarnation is now {}.\n",
+             db::NewIncarnation(*store.engine, RecordIncarnation));
   return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "app/acts_by_hand.hpp"
+#include "audit_sql/queries.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "config/differences.hpp"
@@ -26,7 +28,7 @@ std::span<const db::Query* const> AllQueries() {
     std::vector<const db::Query*> queries;
     for (const auto module :
          {db::sql::All(), leases::sql::All(), tasks::sql::All(), sessions::sql::All(),
-          messages::sql::All(), inbox::sql::All(), usage::sql::All()})
+          messages::sql::All(), inbox::sql::All(), usage::sql::All(), audit::sql::All()})
       queries.insert(queries.end(), module.begin(), module.end());
     return queries;
   }();
@@ -57,7 +59,7 @@ void PrepareStore(const config::Settings& settings, db::Engine& engine) {
           "`auto`.",
           pending.size(), pending.front().name));
   } else {
-    for (const db::Migration& migration : db::Migrate(engine))
+    for (const db::Migration& migration : db::Migrate(engine, RecordMigrations))
       base::LogInfo("store.migrated", "applied a migration", {{"migration", migration.name}});
   }
   engine.CheckIdentity();

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,15 @@ struct Fence {
   friend auto operator<=>(const Fence&, const Fence&) = default;
 };
 
+/// Who answers for a change that goes on record (the audit), and what was asked for.
+struct Actor {
+  std::string act{};  ///< "lease.break"
+  std::string tenant{};
+  std::string person{};
+  std::string address{};  ///< where the request came from; empty: not known
+  std::string request_id{};
+};
+
 /// Who asks for a change: where the answer goes, and under which fences the change may happen. A
 /// change happens only while all of them are of live grants, decided in its own transaction.
 struct Caller {
@@ -30,6 +40,7 @@ struct Caller {
 
   Executor* home = nullptr;  ///< where the callback runs; null: on a lane's own thread
   std::vector<Fence> fences{};
+  std::shared_ptr<const Actor> actor{};  ///< null: what is changed does not go on record
 };
 
 }  // namespace tenure::base

@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,6 +28,19 @@ Settings& TheSettings() {
   return settings;
 }
 
+thread_local LogSource* the_source = nullptr;
+
+/// Adds what the thread works on, unless the line says it already.
+void Append(const LogContext& context, std::vector<LogField>& fields) {
+  for (const LogField& field :
+       {LogField("request_id", context.request_id), LogField("client", context.client),
+        LogField("trace_id", context.trace_id)}) {
+    const bool is_empty = std::get<std::string_view>(field.value).empty();
+    if (!is_empty && std::ranges::find(fields, field.key, &LogField::key) == fields.end())
+      fields.push_back(field);
+  }
+}
+
 std::string_view LevelText(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
@@ -39,7 +56,7 @@ std::string_view LevelText(LogLevel level) {
 }
 
 std::string JsonLine(LogLevel level, std::string_view event, std::string_view message,
-                     std::initializer_list<LogField> fields) {
+                     std::span<const LogField> fields) {
   std::string line;
   JsonWriter json(line);
   json.BeginObject().Key("time").Time(SystemClock().WallMs());
@@ -52,8 +69,7 @@ std::string JsonLine(LogLevel level, std::string_view event, std::string_view me
   return line;
 }
 
-std::string TextLine(LogLevel level, std::string_view message,
-                     std::initializer_list<LogField> fields) {
+std::string TextLine(LogLevel level, std::string_view message, std::span<const LogField> fields) {
   std::string line = UtcText(SystemClock().WallMs());
   line += fmt::format(" {:<5} {}", LevelText(level), message);
   for (const LogField& field : fields) {
@@ -74,12 +90,18 @@ void ConfigureLog(LogLevel least, LogFormat format, std::string instance) {
 
 void SetLogLevel(LogLevel least) { TheSettings().least = least; }
 
+LogScope::LogScope(LogSource& source) : outer_(std::exchange(the_source, &source)) {}
+LogScope::~LogScope() { the_source = outer_; }
+
 void Log(LogLevel level, std::string_view event, std::string_view message,
          std::initializer_list<LogField> fields) {
   const Settings& settings = TheSettings();
   if (level < settings.least.load(std::memory_order_relaxed)) return;
-  std::string line = settings.format == LogFormat::kJson ? JsonLine(level, event, message, fields)
-                                                         : TextLine(level, message, fields);
+  const LogContext context = the_source ? the_source->log_context() : LogContext();
+  std::vector<LogField> all(fields);
+  Append(context, all);
+  std::string line = settings.format == LogFormat::kJson ? JsonLine(level, event, message, all)
+                                                         : TextLine(level, message, all);
   line.push_back('\n');
   // A log that cannot be written must not stop the server; there is nowhere to report it either.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());

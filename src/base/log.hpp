@@ -30,6 +30,34 @@ struct LogField {
       : key(name), value(static_cast<std::int64_t>(number)) {}
 };
 
+/// What a line belongs to; what is empty does not stand in it.
+struct LogContext {
+  std::string_view request_id{};
+  std::string_view client{};  ///< where the request came from
+  std::string trace_id{};
+};
+
+/// Something that a thread works on for a while. It is asked only when a line is written.
+class LogSource {
+ public:
+  virtual ~LogSource() = default;
+  virtual LogContext log_context() = 0;
+};
+
+/// While it lives, the lines that this thread writes belong to `source`. Scopes may nest; the
+/// innermost counts. Setting one up costs two words of the thread's own memory.
+class LogScope {
+ public:
+  /// `source` outlives it.
+  explicit LogScope(LogSource& source);
+  ~LogScope();
+  LogScope(const LogScope&) = delete;
+  LogScope& operator=(const LogScope&) = delete;
+
+ private:
+  LogSource* const outer_;
+};
+
 /// Set once at start, before other threads exist. `instance` ("host:pid:random") stands in every
 /// JSON line.
 void ConfigureLog(LogLevel least, LogFormat format, std::string instance);

@@ -143,6 +143,12 @@ struct InboxSettings {
   friend bool operator==(const InboxSettings&, const InboxSettings&) = default;
 };
 
+struct AuditSettings {
+  std::int64_t retention_ms = 0;  ///< 0: for ever
+
+  friend bool operator==(const AuditSettings&, const AuditSettings&) = default;
+};
+
 enum class LogStyle {
   kAuto,  ///< text on a terminal, JSON elsewhere
   kJson,
@@ -176,6 +182,7 @@ struct Settings {
   LeaseSettings leases;
   MessageSettings messages;
   InboxSettings inbox;
+  AuditSettings audit;
   LogSettings log;
   TelemetrySettings telemetry;
 

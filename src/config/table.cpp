@@ -321,6 +321,11 @@ const Setting kTable[] = {
              "that end without a word, because their worker crashed, have three times this budget.",
      .change_when = "Up when what your handlers need is often away for long."},
 
+    {.name = "audit.retention",
+     .kind = Duration{AT(audit.retention_ms), 0, 36'500 * kDay},
+     .does = "How long entries of the audit are kept before they are deleted; `0s`: for ever.",
+     .change_when = "When the law or your auditors want them gone; never to save space."},
+
     {.name = "log.level",
      .kind = Choice{AT(log.level), kLevelWords},
      .does = "The least level of the events that are logged.",

@@ -287,7 +287,10 @@ std::vector<StaleOperation> Lane::Attempt(std::span<Operation* const> operations
   sifted.live.front()->handler().Write(tx, sifted.live);
   for (const Operation* operation : sifted.live)
     TENURE_CHECK(operation->decided(), "a handler left an operation undecided");
+  const std::vector<Act> acts = recorder_ ? ActsOf(sifted.live) : std::vector<Act>();
+  if (!acts.empty()) recorder_->Record(tx, acts);
   tx.Commit();
+  if (!acts.empty()) recorder_->Recorded(acts);
   return std::move(sifted.stale);
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "db/guard.hpp"
 #include "db/operation.hpp"
+#include "db/recorder.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::db {
@@ -46,6 +47,8 @@ struct LaneOptions {
 ///      could be taken over by another transaction. One with a stale fence never reaches the
 ///      handler; it is answered when the transaction of the others has ended, so that no retry of
 ///      theirs can change what was said.
+///  (7) What a handler did for an actor is put on record in the transaction that did it, when the
+///      lane has a recorder.
 ///
 /// What happens to a batch that fails:
 ///  - serialization failure, deadlock: it is run again, `retries` times;
@@ -71,6 +74,8 @@ class Lane {
 
   /// REQUIRES: before Start.
   void SetGuard(Guard& guard) { guard_ = &guard; }
+  /// REQUIRES: before Start.
+  void SetRecorder(Recorder& recorder) { recorder_ = &recorder; }
 
   /// Connects now rather than with the first batch. Throws kStoreUnavailable.
   void Open();
@@ -113,6 +118,7 @@ class Lane {
   const base::Clock& clock_;
   const std::unique_ptr<Connection> connection_;  // used by the lane's thread only
   Guard* guard_ = nullptr;                        // null: no fence is live
+  Recorder* recorder_ = nullptr;                  // null: nothing goes on record
 
   struct {
     telemetry::Histogram* batch_size;

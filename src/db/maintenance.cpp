@@ -28,9 +28,11 @@ std::int64_t RaiseIncarnation(Maintenance& maintenance) {
   return std::stoll(maintenance.Run(sql::kNewIncarnation, {now_ms}).at(0).at(0));
 }
 
-std::int64_t NewIncarnation(Engine& engine) {
+std::int64_t NewIncarnation(Engine& engine,
+                            const std::function<void(Maintenance&, std::int64_t)>& note) {
   const auto maintenance = engine.BeginMaintenance();
   const std::int64_t incarnation = RaiseIncarnation(*maintenance);
+  if (note) note(*maintenance, incarnation);
   maintenance->Commit();
   return incarnation;
 }
@@ -55,18 +57,21 @@ void AgreeOnSettings(Engine& engine, const SharedSettings& ours) {
   maintenance->Commit();
 }
 
-std::vector<std::string> ApplySettings(Engine& engine, const SharedSettings& wanted) {
+SettingChanges ApplySettings(Engine& engine, const SharedSettings& wanted,
+                             const std::function<void(Maintenance&, const SettingChanges&)>& note) {
   const auto maintenance = engine.BeginMaintenance();
   const auto stored = Stored(*maintenance);
-  std::vector<std::string> changed;
+  SettingChanges changes;
   for (const auto& [name, value] : wanted) {
     const auto found = stored.find(name);
     if (found != stored.end() && found->second == value) continue;
     maintenance->Run(sql::kWriteSetting, {name, value});
-    changed.push_back(name);
+    SettingChange& change = changes.emplace_back(SettingChange{.name = name, .to = value});
+    if (found != stored.end()) change.from = found->second;
   }
+  if (note && !changes.empty()) note(*maintenance, changes);
   maintenance->Commit();
-  return changed;
+  return changes;
 }
 
 }  // namespace tenure::db

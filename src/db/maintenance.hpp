@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +22,9 @@ StoreIdentity ReadIdentity(Engine& engine);
 
 /// Raises the incarnation within a transaction, from the store's time on, and returns the new one.
 std::int64_t RaiseIncarnation(Maintenance& maintenance);
-/// The same by hand, in a transaction of its own.
-std::int64_t NewIncarnation(Engine& engine);
+/// The same by hand, in a transaction of its own; `note` adds to it (null: nothing).
+std::int64_t NewIncarnation(Engine& engine,
+                            const std::function<void(Maintenance&, std::int64_t)>& note = nullptr);
 
 using SharedSettings = std::vector<std::pair<std::string, std::string>>;
 
@@ -30,7 +33,17 @@ using SharedSettings = std::vector<std::pair<std::string, std::string>>;
 /// to do.
 void AgreeOnSettings(Engine& engine, const SharedSettings& ours);
 
-/// `tenure config apply`: makes these the ensemble's. Returns the names that changed.
-std::vector<std::string> ApplySettings(Engine& engine, const SharedSettings& wanted);
+struct SettingChange {
+  std::string name{};
+  std::optional<std::string> from{};  ///< empty: the store had none
+  std::string to{};
+};
+using SettingChanges = std::vector<SettingChange>;
+
+/// `tenure config apply`: makes these the ensemble's. Returns what changed. When something did,
+/// `note` adds to the transaction (null: nothing).
+SettingChanges ApplySettings(
+    Engine& engine, const SharedSettings& wanted,
+    const std::function<void(Maintenance&, const SettingChanges&)>& note = nullptr);
 
 }  // namespace tenure::db

@@ -79,7 +79,8 @@ std::vector<Migration> PendingMigrations(Engine& engine) {
   return PendingIn(engine, *engine.BeginMaintenance());
 }
 
-std::vector<Migration> Migrate(Engine& engine) {
+std::vector<Migration> Migrate(
+    Engine& engine, const std::function<void(Maintenance&, const std::vector<Migration>&)>& note) {
   const auto maintenance = engine.BeginMaintenance();
   std::vector<Migration> pending = PendingIn(engine, *maintenance);
   for (const Migration& migration : pending) {
@@ -87,6 +88,7 @@ std::vector<Migration> Migrate(Engine& engine) {
     maintenance->Run(sql::kRecordMigration, {std::to_string(migration.version), migration.name,
                                              migration.checksum, migration.oldest_program});
   }
+  if (note && !pending.empty()) note(*maintenance, pending);
   maintenance->Commit();
   return pending;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ std::vector<Migration> MigrationsOf(const Engine& engine);
 std::vector<Migration> PendingMigrations(Engine& engine);
 
 /// Applies what is pending in one transaction, under the ensemble's maintenance lock, so any number
-/// of processes may start at once. Returns what it applied.
-std::vector<Migration> Migrate(Engine& engine);
+/// of processes may start at once. Returns what it applied. When it applied something, `note` adds
+/// to the transaction (null: nothing).
+std::vector<Migration> Migrate(
+    Engine& engine,
+    const std::function<void(Maintenance&, const std::vector<Migration>&)>& note = nullptr);
 
 }  // namespace tenure::db

@@ -65,7 +65,8 @@ struct OnceRequest {
 /// Carries out the operations of another handler at most once per key: the answer is kept in the
 /// effect's own transaction, so after a lost reply the same request gets the same answer. The names
 /// are claimed before the inner handler takes its locks, in ascending order: a transaction that
-/// waits for a name holds no lock of a capability.
+/// waits for a name holds no lock of a capability. What the inner operation did for the record is
+/// the outer one's deed; a repetition does nothing, so it leaves no second one.
 ///
 /// `Inner` is a TypedHandler<Request, Reply>; `Render` makes the client's answer of a Reply.
 template <class Request, class Reply>
@@ -95,7 +96,7 @@ class OnceHandler final : public TypedHandler<OnceRequest<Request>, OnceReply> {
         continue;
       }
       auto operation =
-          std::make_shared<InnerItem>(inner_, nullptr, firsts[i]->key_hash(),
+          std::make_shared<InnerItem>(inner_, firsts[i]->caller(), firsts[i]->key_hash(),
                                       firsts[i]->request.request, typename InnerItem::Callback());
       inner.push_back(operation.get());
       mine.push_back(i);
@@ -110,6 +111,7 @@ class OnceHandler final : public TypedHandler<OnceRequest<Request>, OnceReply> {
       answers.push_back(render_(*static_cast<InnerItem*>(inner[i])->reply));
       names.push_back(keys[mine[i]].name);
       firsts[mine[i]]->reply->answer = answers.back();
+      if (const Deed* deed = inner[i]->deed()) firsts[mine[i]]->Did(*deed);
     }
     KeepAnswers(tx, names, answers);
   }

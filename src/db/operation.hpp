@@ -31,6 +31,12 @@ class Result {
   std::variant<Reply, base::Fault> value_;
 };
 
+/// What an operation did to what, for the record.
+struct Deed {
+  std::string object{};
+  std::string detail{};  ///< a JSON object: why, how, old and new values; no payloads, no secrets
+};
+
 class Handler;
 
 /// One request on its way through a lane. Made by a capability, owned by the lane until it is
@@ -48,13 +54,25 @@ class Operation {
   /// kFenceStale. For changes only: whoever just looks has none.
   const std::vector<base::Fence>& fences() const { return caller_.fences; }
 
+  const base::Caller& caller() const { return caller_; }
+
+  /// Who answers for it; null: what it does is nothing for the record.
+  const base::Actor* actor() const { return caller_.actor.get(); }
+  /// Said by the handler, in `Write`, and only of what changed something: it goes on record in the
+  /// same transaction (recorder.hpp). Without an actor nobody wants to know.
+  void Did(Deed deed) {
+    if (actor()) deed_ = std::make_unique<Deed>(std::move(deed));
+  }
+  /// Null: nothing, or nothing for the record.
+  const Deed* deed() const { return deed_.get(); }
+
   /// Of the aggregate that it changes: operations with the same one share their fate where a lock
   /// is not to be had.
   std::size_t key_hash() const { return key_hash_; }
 
   virtual bool decided() const = 0;
   /// Takes the reply back before the batch is run again.
-  virtual void Reset() = 0;
+  virtual void Reset() { deed_.reset(); }
   /// Answers the caller: with the reply, or with `fault` when there is one.
   virtual void Complete(const base::Fault* fault) = 0;
   /// What it weighs in the lane's queue.
@@ -66,6 +84,7 @@ class Operation {
   Handler& handler_;
   base::Caller caller_;
   std::size_t key_hash_;
+  std::unique_ptr<Deed> deed_;
 };
 
 /// What a lane does with a batch of operations of one kind. One object per kind; it is used by
@@ -111,7 +130,10 @@ class Item final : public Operation {
     return bytes;
   }
   bool decided() const override { return reply.has_value(); }
-  void Reset() override { reply.reset(); }
+  void Reset() override {
+    Operation::Reset();
+    reply.reset();
+  }
   void Complete(const base::Fault* fault) override {
     if (fault)
       done_(Result<Reply>(*fault));

@@ -34,6 +34,10 @@ void Store::SetGuard(Guard& guard) {
   for (Lane* lane : AllLanes()) lane->SetGuard(guard);
 }
 
+void Store::SetRecorder(Recorder& recorder) {
+  for (Lane* lane : AllLanes()) lane->SetRecorder(recorder);
+}
+
 void Store::Open() {
   for (Lane* lane : AllLanes()) lane->Open();
 }

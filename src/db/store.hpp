@@ -29,6 +29,10 @@ class Store {
   /// REQUIRES: before Start; the guard outlives the store's lanes.
   void SetGuard(Guard& guard);
 
+  /// Who puts acts on record; without one nobody does.
+  /// REQUIRES: as SetGuard.
+  void SetRecorder(Recorder& recorder);
+
   /// Connects every lane. Throws kStoreUnavailable.
   void Open();
   void Start();

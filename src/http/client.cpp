@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "http/curl.hpp"
 #include "http/text.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::http {
 namespace {
@@ -133,6 +134,8 @@ class Client::Impl {
     Append(list, "Expect:");  // libcurl would wait for "100 Continue" with large bodies
     if (has_body) Append(list, "Content-Type: application/json");
     if (!options_.token.empty()) Append(list, "Authorization: Bearer " + options_.token);
+    if (const auto* trace = telemetry::TraceScope::Current())
+      Append(list, "traceparent: " + telemetry::FormatTraceParent(*trace));
     for (const auto& [name, value] : headers) Append(list, name + ": " + value);
     return list;
   }

@@ -39,7 +39,8 @@ Url SplitUrl(std::string_view url);
 
 /// A blocking HTTP client for the command line, the lease provider and tests. Keeps its connection
 /// between requests. Follows no redirects and no proxy settings of the environment; speaks http and
-/// https, whose certificates it always verifies.
+/// https, whose certificates it always verifies. What a thread sends while it works for a trace
+/// (telemetry::TraceScope) says so.
 ///
 /// Any answer, whatever its status, is a response. `Send` throws base::Fault only when there is
 /// none: kStoreUnavailable when the server cannot have seen the request, kOutcomeUnknown when it

@@ -54,6 +54,20 @@ TEST(Client, SendsItsToken) {
   EXPECT_EQ(client.Send(Method::kGet, "/guarded").body, "Bearer abc");
 }
 
+TEST(Client, PassesTheTraceOnThatItsThreadWorksFor) {
+  TestServer server({}, [](const Request& request) -> Principal {
+    return {.person = std::string(request.FindHeader("traceparent").value_or("none")),
+            .scopes = {"sessions:read"}};
+  });
+  Client client = ClientOf(server);
+  constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  {
+    const telemetry::TraceScope scope(telemetry::ParseTraceParent(kTrace));
+    EXPECT_EQ(client.Send(Method::kGet, "/guarded").body, kTrace);
+  }
+  EXPECT_EQ(client.Send(Method::kGet, "/guarded").body, "none");
+}
+
 TEST(Client, SaysThatNothingAnswers) {
   std::uint16_t port = 0;
   {

@@ -32,6 +32,12 @@ bool IsRequestId(std::string_view text) {
   return true;
 }
 
+base::IpAddress AddressOf(const Tcp::endpoint& endpoint) {
+  const auto address = endpoint.address();
+  return address.is_v4() ? base::IpAddress::V4(address.to_v4().to_bytes())
+                         : base::IpAddress::V6(address.to_v6().to_bytes());
+}
+
 }  // namespace
 
 Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
@@ -47,6 +53,7 @@ void Connection::Start() {
   ErrorCode ignored;  // a client that is gone already is noticed by the first read
   stream_.socket().non_blocking(true, ignored);
   stream_.socket().set_option(Tcp::no_delay(true), ignored);
+  LearnPeer();
   phase_ = Phase::kServing;  // so that the first deadline is set
   if (!stream_.secure()) return WaitForNext();
   Enter(Phase::kGreeting);
@@ -119,6 +126,8 @@ void Connection::Serve() {
   serving_ = true;
   phase_ = Phase::kServing;
   ChooseRequestId();
+  if (by_proxy_)
+    request().client_address = context_.options.proxies.ClientOf(peer_, request()).ToString();
   context_.dispatcher.Dispatch(
       std::make_shared<LiveExchange>(shared_from_this(), context_.probe.unmatched()));
 }
@@ -137,6 +146,14 @@ void Connection::ChooseRequestId() {
     id = *given;
   else
     base::Uuid::V7(loop_->clock().WallMs()).AppendTo(id);
+}
+
+/// Once: the socket's peer does not change, and nobody else speaks for it unless it is a proxy.
+void Connection::LearnPeer() {
+  ErrorCode gone;
+  peer_ = AddressOf(stream_.socket().remote_endpoint(gone));
+  by_proxy_ = context_.options.proxies.Trusts(peer_);
+  request().client_address = peer_.ToString();
 }
 
 void Connection::Answer(Response response) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/ip.hpp"
 #include "http/asio.hpp"
 #include "http/loop.hpp"
 #include "http/request_reader.hpp"
@@ -94,6 +95,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void OfferToContinue();
   void Refuse(const Refusal& refusal);
   void ChooseRequestId();
+  void LearnPeer();
   bool Flush();
   void WaitToWrite(Stream::Need need);
   void WaitForNext();
@@ -124,6 +126,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool last_answer_in_ = false;     // nothing is served any more; close when the output is out
   bool watching_ = false;           // a wait for the peer's end is pending
   std::unique_ptr<Waiter> waiter_;  // of the request that is served; rarely any
+  base::IpAddress peer_;            // the other end of the socket
+  bool by_proxy_ = false;           // and it is a proxy that is trusted
   std::size_t place_ = 0;
 };
 

@@ -45,18 +45,6 @@ void RequireJson(const Request& request) {
                       .headers = {{"Allow", names}}});
 }
 
-/// Of two headers neither can be believed.
-std::optional<telemetry::TraceParent> ParentOf(const Request& request) {
-  const Header* found = nullptr;
-  for (const Header& header : request.headers) {
-    if (!EqualsNoCase(header.name, "traceparent")) continue;
-    if (found) return std::nullopt;
-    found = &header;
-  }
-  if (!found) return std::nullopt;
-  return telemetry::ParseTraceParent(found->value);
-}
-
 Problem Internal() {
   return {.status = 500,
           .type = "internal",
@@ -66,11 +54,8 @@ Problem Internal() {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Router& router, Probe& probe, Authenticator authenticator,
-                       telemetry::Tracer* tracer)
-    : router_(router), probe_(probe), authenticator_(std::move(authenticator)), tracer_(tracer) {}
-
 void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
+  const base::LogScope scope(*exchange);
   std::optional<Problem> problem;
   try {
     Serve(exchange);
@@ -80,8 +65,7 @@ void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
   } catch (const base::Fault& fault) {
     problem = FromFault(fault);
   } catch (const std::exception& error) {
-    base::LogError("http.handler", "a handler failed",
-                   {{"request_id", exchange->request().request_id}, {"error", error.what()}});
+    base::LogError("http.handler", "a handler failed", {{"error", error.what()}});
     problem = Internal();
   }
   if (!exchange->replied()) exchange->Reply(*problem);
@@ -89,19 +73,20 @@ void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
 
 void Dispatcher::Serve(const std::shared_ptr<LiveExchange>& exchange) const {
   Request& request = exchange->mutable_request();
-  if (!authenticator_) CheckLocal(request);
+  if (protected_mode()) CheckLocal(request);
   const Route& route = FindRoute(request);
-  exchange->set_probe(probe_.OfRoute(route));
+  exchange->set_probe(parts_.probe.OfRoute(route));
   Authorize(route, request);
+  CheckRate(route, *exchange);
   if (IsWrite(route.method)) RequireJson(request);
   request.fences = ReadFences(request);
-  if (tracer_ && tracer_->enabled() && !route.span.empty())
-    exchange->span() = tracer_->Start(route.span, ParentOf(request));
+  if (parts_.tracer && parts_.tracer->enabled() && !route.span.empty())
+    exchange->span() = parts_.tracer->Start(route.span, TraceParentOf(request));
   route.handler(exchange);
 }
 
 const Route& Dispatcher::FindRoute(Request& request) const {
-  Router::Match match = router_.Find(request.method, request.path);
+  Router::Match match = parts_.router.Find(request.method, request.path);
   if (match.route) {
     request.path_parameters = std::move(match.path_parameters);
     return *match.route;
@@ -111,8 +96,8 @@ const Route& Dispatcher::FindRoute(Request& request) const {
 }
 
 void Dispatcher::Authorize(const Route& route, Request& request) const {
-  if (!authenticator_ || route.scope == kPublic) return;
-  request.principal = authenticator_(request);
+  if (!parts_.authenticator || route.scope == kPublic) return;
+  request.principal = parts_.authenticator(request);
   if (request.principal.Has(route.scope)) return;
   throw ProblemError(
       {.status = 403,
@@ -122,6 +107,13 @@ void Dispatcher::Authorize(const Route& route, Request& request) const {
        .headers = {{"WWW-Authenticate",
                     fmt::format(R"(Bearer realm="tenure", error="insufficient_scope", scope="{}")",
                                 route.scope)}}});
+}
+
+void Dispatcher::CheckRate(const Route& route, LiveExchange& exchange) const {
+  const std::optional<Quota> quota = parts_.limits.Count(route, exchange.request());
+  if (!quota) return;
+  exchange.set_quota(*quota);
+  if (quota->retry_after_s > 0) throw ProblemError(RateLimited(*quota));
 }
 
 }  // namespace tenure::http

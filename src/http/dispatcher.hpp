@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "http/live_exchange.hpp"
 #include "http/probe.hpp"
@@ -9,15 +10,22 @@
 
 namespace tenure::http {
 
-/// Brings a parsed request to its handler: is it local (protected mode), is there a route, is the
-/// content JSON, who asks, may they. The first "no" is the answer. Constant; any loop's thread.
+/// Brings a parsed request to its handler: is it local (protected mode), is there a route, who
+/// asks, may they, do they ask too often, is the content JSON. The first "no" is the answer.
+/// Constant; any loop's thread.
 ///
 /// A span begins where the handler does: whoever is refused before that leaves no trace.
 class Dispatcher {
  public:
-  /// `tracer` may be null.
-  Dispatcher(const Router& router, Probe& probe, Authenticator authenticator,
-             telemetry::Tracer* tracer);
+  struct Parts {
+    const Router& router;
+    Probe& probe;
+    RateLimits& limits;
+    Authenticator authenticator;
+    Visitors visitors;
+    telemetry::Tracer* tracer;  ///< may be null
+  };
+  explicit Dispatcher(Parts parts) : parts_(std::move(parts)) {}
 
   /// Runs the handler, or answers why not. What a handler throws becomes the answer.
   void Dispatch(const std::shared_ptr<LiveExchange>& exchange) const;
@@ -26,11 +34,12 @@ class Dispatcher {
   void Serve(const std::shared_ptr<LiveExchange>& exchange) const;
   const Route& FindRoute(Request& request) const;
   void Authorize(const Route& route, Request& request) const;
+  void CheckRate(const Route& route, LiveExchange& exchange) const;
+  bool protected_mode() const {
+    return !parts_.authenticator && parts_.visitors == Visitors::kLocal;
+  }
 
-  const Router& router_;
-  Probe& probe_;
-  const Authenticator authenticator_;
-  telemetry::Tracer* const tracer_;
+  const Parts parts_;
 };
 
 }  // namespace tenure::http

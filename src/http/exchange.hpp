@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "base/log.hpp"
 #include "base/task.hpp"
 #include "http/message.hpp"
 #include "telemetry/trace.hpp"
@@ -16,10 +18,11 @@ namespace tenure::http {
 /// A handler that waits for something (a long poll) asks to be told when waiting makes no sense any
 /// more. Both callbacks run on the loop's thread, later than the call that asked, at most once, and
 /// never after `Reply`; they are dropped when the exchange is answered, so they may hold it.
-class Exchange {
+///
+/// Lines that are logged on its behalf carry its ids: while the handler runs they do so by
+/// themselves; where it goes on later, a `base::LogScope` says so.
+class Exchange : public base::LogSource {
  public:
-  virtual ~Exchange() = default;
-
   virtual const Request& request() const = 0;
   /// The loop of this connection; outlives the exchange.
   virtual base::Executor& executor() = 0;
@@ -54,8 +57,15 @@ class Exchange {
   virtual void HangUp() = 0;
 
   void Reply(const Problem& problem) { Reply(ToResponse(problem, request().request_id)); }
-  void Reply(const base::Fault& fault) { Reply(FromFault(fault)); }
+  void Reply(const base::Fault& fault);
+
+  /// The request's id, its client's address, and the trace that it is part of, recorded here or
+  /// only by the caller.
+  base::LogContext log_context() override;
 };
+
+/// Where the request says that it hangs; nothing when it says nothing, or nothing proper.
+std::optional<telemetry::TraceParent> TraceParentOf(const Request& request);
 
 using ExchangePtr = std::shared_ptr<Exchange>;
 

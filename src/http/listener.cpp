@@ -28,8 +28,8 @@ Tcp::endpoint EndpointOf(const ServerOptions& options) {
   const auto address = asio::ip::make_address(host, error);
   if (error)
     throw base::UserError(fmt::format(
-        "cannot listen on {}: '{}' is not an IP address; give one, such as 127.0.0.1:8080",
-        Printed(options), options.host));
+        "cannot listen on {}: '{}' is not an IP address; give one, such as {} 127.0.0.1:8080",
+        Printed(options), options.host, options.flag));
   return {address, options.port};
 }
 
@@ -51,8 +51,8 @@ Acceptor Bind(const ServerOptions& options, const Tcp::endpoint& endpoint, IoExe
     return acceptor;
   } catch (const boost::system::system_error& error) {
     throw base::UserError(
-        fmt::format("cannot listen on {}: {}; choose another address with --listen HOST:PORT",
-                    Printed(options), error.code().message()));
+        fmt::format("cannot listen on {}: {}; choose another address with {} HOST:PORT",
+                    Printed(options), error.code().message(), options.flag));
   }
 }
 

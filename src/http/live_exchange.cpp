@@ -12,7 +12,7 @@ void AnswerForgotten(Connection& connection) {
   if (connection.closed()) return;
   const std::string& request_id = connection.request().request_id;
   base::LogError("http.no_answer", "a handler dropped its request without an answer",
-                 {{"request_id", request_id}});
+                 {{"request_id", request_id}, {"client", connection.request().client_address}});
   connection.Answer(ToResponse({.status = 500,
                                 .type = "internal",
                                 .title = "Something went wrong in the server",
@@ -57,6 +57,7 @@ void LiveExchange::Reply(Response response) {
   span_.End();
   if (connection_->closed()) return connection_->ForgetWaiter();
   probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
+  if (quota_.limit > 0) quota_.AddTo(response);
   connection_->Answer(std::move(response));
 }
 

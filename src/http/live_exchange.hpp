@@ -5,6 +5,7 @@
 
 #include "http/exchange.hpp"
 #include "http/probe.hpp"
+#include "http/rate_limits.hpp"
 
 namespace tenure::http {
 
@@ -33,6 +34,8 @@ class LiveExchange final : public Exchange {
   Request& mutable_request();
   /// Where the answer is counted, once the route is known.
   void set_probe(RouteProbe& probe) { probe_ = &probe; }
+  /// What the answer tells the asker about its limit.
+  void set_quota(const Quota& quota) { quota_ = quota; }
   bool replied() const { return replied_; }
 
  private:
@@ -42,6 +45,7 @@ class LiveExchange final : public Exchange {
   std::shared_ptr<Connection> connection_;
   RouteProbe* probe_;
   telemetry::Span span_;
+  Quota quota_;
   const std::int64_t started_us_;
   bool replied_ = false;
 };

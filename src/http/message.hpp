@@ -46,6 +46,9 @@ struct Request {
   /// Decoded, in the order of the route's {placeholders}.
   std::vector<std::string> path_parameters;
   std::string request_id;
+  /// Where it came from, "192.0.2.1": the socket's peer, or who that proxy speaks for
+  /// (trusted_proxies.hpp). For logs, the audit and limits; nobody is let in because of it.
+  std::string client_address;
   Principal principal;
   /// Of a write: it may happen only while these are of live grants (fences.hpp).
   std::vector<base::Fence> fences;

@@ -33,6 +33,9 @@ struct Route {
   /// since an intermediary may have decoded it and taken the path for another.
   bool encoded_slash = false;
   std::string span = {};  ///< the name of its span in traces; empty: it has none
+  /// What it may put on record (the audit): the names of its acts. Whoever has the scope `admin`
+  /// and changes something does so on record.
+  std::vector<std::string> acts = {};
 };
 
 /// All routes of the server. Filled before the server starts, constant afterwards.

@@ -23,9 +23,9 @@ class Server::Impl {
  public:
   Impl(const ServerOptions& options, const Router& router, telemetry::Registry& metrics,
        const base::Clock& clock, Authenticator authenticator, telemetry::Tracer* tracer)
-      : protected_mode_(!authenticator),
+      : protected_mode_(!authenticator && options.visitors == Visitors::kLocal),
         clock_(clock),
-        context_(options, router, metrics, std::move(authenticator), tracer) {}
+        context_(options, router, metrics, clock, std::move(authenticator), tracer) {}
 
   void Start() {
     TENURE_CHECK(loops_.empty(), "a server is started once");

@@ -4,9 +4,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "http/rate_limits.hpp"
 #include "http/router.hpp"
+#include "http/trusted_proxies.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
 
@@ -14,11 +18,19 @@ namespace tenure::http {
 
 class CertificateKeeper;
 
+/// Who is served when there is no authenticator.
+enum class Visitors {
+  kLocal,    ///< protected mode: loopback addresses only, and nothing that is not a local client's
+  kAnybody,  ///< whoever reaches the address. REQUIRES: the routes tell nothing of tenants
+};
+
 /// Limits of the listener; config/ fills it from the settings of the same names.
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8080;  ///< 0: any free one, see Server::port()
-  int threads = 1;            ///< event loops
+  std::uint16_t port = 8080;           ///< 0: any free one, see Server::port()
+  std::string_view flag = "--listen";  ///< which sets the two, for messages
+  Visitors visitors = Visitors::kLocal;
+  int threads = 1;  ///< event loops
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_body_bytes = 1024 * 1024;
   int max_connections = 10'000;
@@ -28,6 +40,8 @@ struct ServerOptions {
   std::int64_t idle_timeout_ms = 75'000;   ///< between two requests of a connection
   std::int64_t write_timeout_ms = 30'000;  ///< for a client that does not read its answer
   std::int64_t sweep_interval_ms = 1'000;  ///< how often the above are looked at: so late they are
+  TrustedProxies proxies{};                ///< whose word about the client's address counts
+  std::vector<RateClass> rate_classes{};
   /// Whose certificate is shown; null: plain HTTP. It outlives the server.
   const CertificateKeeper* certificate = nullptr;
 };
@@ -35,8 +49,9 @@ struct ServerOptions {
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
 using Authenticator = std::function<Principal(const Request&)>;
 
-/// The HTTP/1.1 server, plain or over TLS. Without an authenticator it is in protected mode: it
-/// binds to loopback addresses only and refuses what did not come straight from a local client.
+/// The HTTP/1.1 server, plain or over TLS. Without an authenticator it is in protected mode, unless
+/// its visitors may be anybody: it binds to loopback addresses only and refuses what did not come
+/// straight from a local client.
 ///
 /// Life: construct, Start, Stop, destroy; from one thread. Handlers run on the loops' threads.
 class Server {

@@ -13,14 +13,21 @@ namespace tenure::http {
 /// a closed connection must not touch it.
 struct ServerContext {
   ServerContext(const ServerOptions& server_options, const Router& router,
-                telemetry::Registry& metrics, Authenticator authenticator,
+                telemetry::Registry& metrics, const base::Clock& clock, Authenticator authenticator,
                 telemetry::Tracer* tracer)
       : options(server_options),
         probe(metrics, router.routes()),
-        dispatcher(router, probe, std::move(authenticator), tracer) {}
+        limits(router.routes(), options.rate_classes, clock, metrics),
+        dispatcher({.router = router,
+                    .probe = probe,
+                    .limits = limits,
+                    .authenticator = std::move(authenticator),
+                    .visitors = options.visitors,
+                    .tracer = tracer}) {}
 
   const ServerOptions options;
   Probe probe;
+  RateLimits limits;
   const Dispatcher dispatcher;
   std::atomic<int> connections{0};
 };

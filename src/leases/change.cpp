@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_writer.hpp"
 #include "leases/batch.hpp"
 
 namespace tenure::leases {
@@ -57,6 +58,32 @@ Outcome Decide(Ledgers& ledgers, const Command& command, std::int64_t begun_boot
   return std::visit(Visitor{ledgers, begun_boot_ms}, command);
 }
 
+db::Deed DeedOf(const BreakCommand& breaking, const BreakOutcome& outcome) {
+  db::Deed deed{breaking.key.name, ""};
+  base::JsonWriter json(deed.detail);
+  json.BeginObject()
+      .Field("reason", std::string_view(breaking.reason))
+      .Field("force", breaking.force)
+      .Field("drain_ms", breaking.drain_ms)
+      .Field("holder", std::string_view(outcome.holder))
+      .Field("fence", outcome.fence);
+  json.Key("free_at").Time(outcome.free_at_ms).EndObject();
+  return deed;
+}
+
+/// Carries out a command of an operator, who answers for what it changes: a break of a lease that
+/// is broken like this already changes nothing.
+Outcome DecideOnRecord(Ledgers& ledgers, ChangeHandler::ItemType& item,
+                       std::int64_t begun_boot_ms) {
+  const auto* breaking = std::get_if<BreakCommand>(&item.request);
+  if (!breaking) return Decide(ledgers, item.request, begun_boot_ms);
+  const Ledger& ledger = ledgers.At(breaking->key);
+  const LeaseRow before = ledger.row();
+  Outcome outcome = Decide(ledgers, item.request, begun_boot_ms);
+  if (ledger.row() != before) item.Did(DeedOf(*breaking, std::get<BreakOutcome>(outcome)));
+  return outcome;
+}
+
 }  // namespace
 
 void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
@@ -64,7 +91,9 @@ void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   Ledgers ledgers(process_);
   for (const auto* item : items) WantKeys(ledgers, item->request);
   ledgers.Open(tx, ledgers.Queue(tx));
-  for (auto* item : items) item->reply = ChangeReply{Decide(ledgers, item->request, begun_boot_ms)};
+  for (auto* item : items)
+    item->reply = ChangeReply{item->actor() ? DecideOnRecord(ledgers, *item, begun_boot_ms)
+                                            : Decide(ledgers, item->request, begun_boot_ms)};
   ledgers.Apply(tx);
   // The first of the batch carries the news for after COMMIT.
   ChangeReply& news = *items.front()->reply;

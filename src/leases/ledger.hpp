@@ -22,6 +22,8 @@ struct LeaseRow {
   std::int64_t expires_ms = 0;
   std::optional<std::string> break_reason{};
   std::int64_t next_ticket = 1;
+
+  friend bool operator==(const LeaseRow&, const LeaseRow&) = default;
 };
 
 struct Ticket {

@@ -26,6 +26,7 @@ constexpr std::int64_t kMaxDrainMs = kMaxTtl.count();
 /// Of one heartbeat. The body's limit comes first with the defaults.
 constexpr std::size_t kMaxRenewals = 10'000;
 constexpr std::int64_t kHistoryShown = 50;
+constexpr const char* kBreakAct = "lease.break";
 constexpr std::string_view kNameRule = "must be 1 to 200 of A-Z a-z 0-9 . _ : / @ -";
 
 LeaseKey KeyOf(const ExchangePtr& exchange) {
@@ -201,9 +202,9 @@ void Break(Leases& leases, const ExchangePtr& exchange) {
                  {"request_id", exchange->request().request_id}});
   if (auto key = http::FindIdempotencyKey(exchange->request(), "breakLease"))
     return leases.BreakOnce(std::move(command), {std::move(key->name), std::move(key->body_hash)},
-                            exchange->caller(),
+                            http::Acting(exchange, kBreakAct),
                             Answering<db::OnceReply>(exchange, ReplyBrokenOnce));
-  leases.Break(std::move(command), exchange->caller(),
+  leases.Break(std::move(command), http::Acting(exchange, kBreakAct),
                Answering<ChangeReply>(exchange, ReplyBroken));
 }
 
@@ -250,7 +251,7 @@ void AddRoutes(http::Router& router, Leases& leases) {
   using http::Method;
   const auto add = [&](Method method, const std::string& path, std::string operation,
                        std::string scope, void (*handle)(Leases&, const ExchangePtr&),
-                       std::string span = "") {
+                       std::string span = "", std::vector<std::string> acts = {}) {
     router.Add({.method = method,
                 .pattern = "/api/v1/leases" + path,
                 .operation = std::move(operation),
@@ -261,7 +262,8 @@ void AddRoutes(http::Router& router, Leases& leases) {
                       handle(leases, exchange);
                     },
                 .encoded_slash = true,
-                .span = std::move(span)});
+                .span = std::move(span),
+                .acts = std::move(acts)});
   };
   add(Method::kGet, "", "listLeases", "leases:read", List);
   add(Method::kPost, "/renew", "renewLeases", "leases:write", RenewMany, "Lease.Renew");
@@ -269,7 +271,7 @@ void AddRoutes(http::Router& router, Leases& leases) {
   add(Method::kPost, "/{name}/acquire", "acquireLease", "leases:write", Acquire, "Lease.Acquire");
   add(Method::kPost, "/{name}/renew", "renewLease", "leases:write", Renew, "Lease.Renew");
   add(Method::kPost, "/{name}/release", "releaseLease", "leases:write", Release, "Lease.Release");
-  add(Method::kPost, "/{name}/break", "breakLease", "admin", Break);
+  add(Method::kPost, "/{name}/break", "breakLease", "admin", Break, "", {kBreakAct});
 }
 
 }  // namespace tenure::leases

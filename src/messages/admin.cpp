@@ -5,6 +5,7 @@
 #include <set>
 
 #include "messages/change.hpp"
+#include "messages/deeds.hpp"
 #include "messages_sql/queries.hpp"
 
 namespace tenure::messages {
@@ -25,11 +26,6 @@ void CancelHandler::WriteItems(db::Transaction& tx, Items items) {
 }
 
 namespace {
-
-struct Letters {
-  std::vector<base::Uuid> ids;
-  std::vector<std::string> topics;
-};
 
 Letters LockLetters(db::Transaction& tx, const DeadChangeRequest& request) {
   const DeadFilter& filter = request.filter;
@@ -79,6 +75,8 @@ void DeadChangeHandler::WriteItems(db::Transaction& tx, Items items) {
       tx.Queue(sql::kRedriveDead, letters.ids, due, now_ms);
       reply.news.Tell(tx, process_, now_ms);
     }
+    if (item->actor() && !request.dry_run && !letters.ids.empty())
+      item->Did(DeedOf(request, letters));
     item->reply = std::move(reply);
   }
 }
@@ -98,18 +96,25 @@ void TopicChangeHandler::WriteItems(db::Transaction& tx, Items items) {
     const std::vector<std::string_view> tenant{change.tenant};
     const std::vector<std::string_view> name{change.name};
     tx.Queue(sql::kOpenTopics, tenant, name, std::vector<std::int64_t>{0});
+    const db::Rows before = tx.Run(sql::kLockTopics, tenant, name);
     const std::vector<std::int64_t> paused{!change.paused ? -1 : *change.paused ? now_ms : 0};
     tx.Queue(sql::kWriteTopics, tenant, name, column(change.max_attempts),
              column(change.max_crashes), column(change.lease_ms), column(change.retention_ms),
              column(change.backoff_ms), column(change.backoff_max_ms), column(change.dedup_ms),
              paused, std::vector<std::string_view>{change.paused_reason});
-    item->reply = TopicChangeReply{change.paused && !*change.paused};
+    if (item->actor() && !before.empty())
+      if (auto deed = DeedOf(change, ReadTopic(before[0]))) item->Did(*std::move(deed));
+    TopicChangeReply reply;
+    if (change.paused == false) {
+      reply.news.Add(change.tenant, change.name, now_ms, now_ms);
+      reply.news.Tell(tx, process_, now_ms);
+    }
+    item->reply = std::move(reply);
   }
 }
 
 void TopicChangeHandler::DoneItems(Items items) {
-  for (const auto* item : items)
-    if (item->reply->resumed) wake_.SignalAll(WakeKey(item->request.tenant, item->request.name));
+  for (const auto* item : items) item->reply->news.Signal(wake_);
 }
 
 void TouchHandler::WriteItems(db::Transaction& tx, Items items) {

@@ -83,12 +83,14 @@ struct TopicChange {
   std::string paused_reason{};
 };
 struct TopicChangeReply {
-  bool resumed = false;
+  News news{};  ///< of a topic that goes on: what waited in it is ready
 };
-/// Makes the topic where there is none: a pause may come before the first message.
+/// Makes the topic where there is none: a pause may come before the first message. The row is
+/// locked before it is changed, so what goes on record as old values is what was there.
 class TopicChangeHandler final : public db::TypedHandler<TopicChange, TopicChangeReply> {
  public:
-  explicit TopicChangeHandler(wake::Registry& wake) : wake_(wake) {}
+  TopicChangeHandler(std::string_view process, wake::Registry& wake)
+      : process_(process), wake_(wake) {}
   std::string_view name() const override { return "messages.topic_change"; }
 
  protected:
@@ -96,6 +98,7 @@ class TopicChangeHandler final : public db::TypedHandler<TopicChange, TopicChang
   void DoneItems(Items items) override;
 
  private:
+  const std::string_view process_;
   wake::Registry& wake_;
 };
 

@@ -14,6 +14,8 @@ using Kind = DeadChangeRequest::Kind;
 constexpr std::int64_t kMaxRate = 100'000;
 constexpr std::int64_t kMaxDelayMs = 366LL * 86'400'000;
 constexpr std::size_t kMaxReasonBytes = 20;
+constexpr const char* kRedriveAct = "message.redrive";
+constexpr const char* kDiscardAct = "message.discard";
 
 /// Throws a 400 when it is none of them.
 std::optional<DeathReason> ParseReason(const std::optional<std::string>& text) {
@@ -81,14 +83,15 @@ void Change(Kind kind, const RouteParts& parts, const ExchangePtr& exchange) {
   DeadChangeRequest request = ReadChange(kind, exchange);
   if (!request.dry_run) LogChange(request, exchange);
   const bool redrive = kind == Kind::kRedrive;
+  base::Caller caller = http::Acting(exchange, redrive ? kRedriveAct : kDiscardAct);
   if (auto key = OnceKeyOf(exchange, redrive ? "redriveDeadLetters" : "discardDeadLetters"))
     return parts.messages.ChangeDeadOnce(
-        std::move(request), std::move(*key), exchange->caller(),
+        std::move(request), std::move(*key), std::move(caller),
         AnsweringOnce(exchange, [](const ExchangePtr& to, db::OnceReply reply) {
           to->Reply(http::JsonResponse(200, std::move(reply.answer.body)));
         }));
   parts.messages.ChangeDead(
-      std::move(request), exchange->caller(),
+      std::move(request), std::move(caller),
       Answering<DeadChangeReply>(exchange, [](const ExchangePtr& to, const DeadChangeReply& reply) {
         to->Reply(http::JsonResponse(200, DeadChangeJson(reply)));
       }));
@@ -106,8 +109,10 @@ void Discard(const RouteParts& parts, const ExchangePtr& exchange) {
 void AddDeadLetterRoutes(http::Router& router, const RouteParts& parts) {
   RouteAdder add(router, parts, "/api/v1/dead-letters");
   add(Method::kGet, "", {"listDeadLetters", "messages:read"}, List);
-  add(Method::kPost, "/redrive", {"redriveDeadLetters", "messages:write"}, Redrive);
-  add(Method::kPost, "/discard", {"discardDeadLetters", "messages:write"}, Discard);
+  add(Method::kPost, "/redrive", {"redriveDeadLetters", "messages:write", "", {kRedriveAct}},
+      Redrive);
+  add(Method::kPost, "/discard", {"discardDeadLetters", "messages:write", "", {kDiscardAct}},
+      Discard);
 }
 
 }  // namespace tenure::messages

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -79,6 +80,7 @@ class RouteAdder {
     std::string operation;
     std::string scope;
     std::string span = {};
+    std::vector<std::string> acts = {};
   };
   void operator()(http::Method method, const std::string& below, Names names,
                   void (*handle)(const RouteParts&, const http::ExchangePtr&)) {
@@ -92,7 +94,8 @@ class RouteAdder {
                        handle(parts, exchange);
                      },
                  .encoded_slash = true,
-                 .span = std::move(names.span)});
+                 .span = std::move(names.span),
+                 .acts = std::move(names.acts)});
   }
 
  private:

@@ -15,6 +15,9 @@ constexpr std::int64_t kMaxKeptMs = 3'650LL * 86'400'000;
 constexpr std::int64_t kMaxBackoffMs = 366LL * 86'400'000;
 constexpr std::size_t kMaxReasonBytes = 500;
 constexpr std::int64_t kDefaultOfTopic = -1;  // TopicChange: as the default is
+constexpr const char* kChangeAct = "topic.change";
+constexpr const char* kPauseAct = "topic.pause";
+constexpr const char* kResumeAct = "topic.resume";
 
 std::string TopicOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
@@ -95,14 +98,17 @@ void Change(const RouteParts& parts, const ExchangePtr& exchange) {
                    {"person", exchange->request().principal.person},
                    {"reason", change.paused_reason},
                    {"request_id", exchange->request().request_id}});
+  base::Caller caller = http::Acting(exchange, !change.paused   ? kChangeAct
+                                               : *change.paused ? kPauseAct
+                                                                : kResumeAct);
   // A repetition changes nothing, and is told what the topic is like by now.
   if (auto key = OnceKeyOf(exchange, "changeTopic"))
     return parts.messages.ChangeTopicOnce(
-        std::move(change), std::move(*key), exchange->caller(),
+        std::move(change), std::move(*key), std::move(caller),
         AnsweringOnce(exchange, [parts](const ExchangePtr& to, const db::OnceReply&) {
           ReplyTopic(parts, to);
         }));
-  parts.messages.ChangeTopic(std::move(change), exchange->caller(),
+  parts.messages.ChangeTopic(std::move(change), std::move(caller),
                              Answering<TopicChangeReply>(
                                  exchange, [parts](const ExchangePtr& to, const TopicChangeReply&) {
                                    ReplyTopic(parts, to);
@@ -115,7 +121,8 @@ void AddTopicRoutes(http::Router& router, const RouteParts& parts) {
   RouteAdder add(router, parts, "/api/v1/topics");
   add(Method::kGet, "", {"listTopics", "messages:read"}, List);
   add(Method::kGet, "/{topic}", {"getTopic", "messages:read"}, Get);
-  add(Method::kPatch, "/{topic}", {"changeTopic", "messages:write"}, Change);
+  add(Method::kPatch, "/{topic}",
+      {"changeTopic", "messages:write", "", {kChangeAct, kPauseAct, kResumeAct}}, Change);
 }
 
 }  // namespace tenure::messages

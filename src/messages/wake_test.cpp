@@ -90,5 +90,11 @@ TEST_F(MessageWakeUp, ByAMessageThatSomebodyGaveBack) {
   ExpectWoken([&] { EXPECT_EQ(b_.Report(Verdict::kUntouched, held), ReportOutcome::kDone); });
 }
 
+TEST_F(MessageWakeUp, ByATopicThatGoesOnAtAnotherProcess) {
+  b_.ChangeTopic({.name = "t", .paused = true});
+  b_.Enqueue("t");
+  ExpectWoken([&] { b_.ChangeTopic({.name = "t", .paused = false}); });
+}
+
 }  // namespace
 }  // namespace tenure::messages

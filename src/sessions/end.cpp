@@ -1,8 +1,23 @@
 #include "sessions/end.hpp"
 
+#include "base/json_writer.hpp"
 #include "sessions/batch.hpp"
 
 namespace tenure::sessions {
+namespace {
+
+db::Deed DeedOf(const Session& session) {
+  db::Deed deed{session.id.ToString(), ""};
+  base::JsonWriter(deed.detail)
+      .BeginObject()
+      .Field("tenant", session.tenant)
+      .Field("user", session.key.user)
+      .Field("capacity", session.key.capacity)
+      .EndObject();
+  return deed;
+}
+
+}  // namespace
 
 void EndHandler::WriteItems(db::Transaction& tx, Items items) {
   std::vector<Key> wanted;
@@ -17,6 +32,7 @@ void EndHandler::WriteItems(db::Transaction& tx, Items items) {
     item->reply =
         EndReply{!ended_before && ledger.ended() && ledger.ended()->id == item->request.id &&
                  ledger.ended()->end_reason == EndReason::kDeleted};
+    if (item->actor() && item->reply->ended_now) item->Did(DeedOf(*ledger.ended()));
   }
   ApplyChanges(tx, ledgers);
 }

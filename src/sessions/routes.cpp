@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
 #include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
 #include "http/reply.hpp"
@@ -13,6 +14,15 @@ namespace {
 using http::ExchangePtr;
 using http::Problem;
 using http::ProblemError;
+
+constexpr const char* kForeignAct = "session.foreign";
+constexpr const char* kEndAct = "session.end";
+
+/// What the routes need.
+struct Parts {
+  Sessions& sessions;
+  audit::Refusals& refusals;
+};
 
 Problem UnknownSession(const ExchangePtr& exchange) {
   return http::NotFound(
@@ -57,6 +67,24 @@ const Problem& ForeignSession() {
   return problem;
 }
 
+/// Nothing was changed, and the look that found it holds no transaction: so the entry in the audit
+/// is one of its own, and is summed up with others of the same asker (audit/refusals.hpp). The
+/// body is read once more rather than kept for every request that is not refused.
+void RefuseForeign(const Parts& parts, const ExchangePtr& exchange) {
+  const PutRequest put = DecodePut(exchange);
+  base::Actor actor = http::ActorOf(exchange, kForeignAct);
+  actor.tenant = put.tenant.ToString();
+  db::Deed deed{put.key.user.ToString(), ""};
+  base::JsonWriter(deed.detail)
+      .BeginObject()
+      .Field("user", put.key.user)
+      .Field("capacity", put.key.capacity)
+      .EndObject();
+  parts.refusals.Note(std::move(actor), std::move(deed), [exchange] {
+    exchange->executor().Post([exchange] { exchange->Reply(ForeignSession()); });
+  });
+}
+
 void ReplyPut(const ExchangePtr& exchange, db::Answer answer) {
   if (answer.status == 409) return exchange->Reply(ForeignSession());
   http::Response response =
@@ -66,9 +94,10 @@ void ReplyPut(const ExchangePtr& exchange, db::Answer answer) {
   exchange->Reply(std::move(response));
 }
 
-void ReplyOnce(const ExchangePtr& exchange, db::OnceReply reply) {
+void ReplyOnce(const Parts& parts, const ExchangePtr& exchange, db::OnceReply reply) {
   switch (reply.status) {
     case db::OnceStatus::kAnswered:
+      if (reply.carried_out && reply.answer.status == 409) return RefuseForeign(parts, exchange);
       return ReplyPut(exchange, std::move(reply.answer));
     case db::OnceStatus::kOtherBody:
       return exchange->Reply(http::KeyOfAnotherRequest());
@@ -77,30 +106,32 @@ void ReplyOnce(const ExchangePtr& exchange, db::OnceReply reply) {
   }
 }
 
-void Put(Sessions& sessions, const ExchangePtr& exchange) {
+void Put(const Parts& parts, const ExchangePtr& exchange) {
   const PutRequest request = DecodePut(exchange);
   if (auto key = http::FindIdempotencyKey(exchange->request(), "putSession")) {
-    sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)}, exchange->caller(),
-                     [exchange](db::Result<db::OnceReply> result) {
-                       if (!result.ok()) return exchange->Reply(result.fault());
-                       ReplyOnce(exchange, std::move(result.value()));
-                     });
+    parts.sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)},
+                           exchange->caller(), [parts, exchange](db::Result<db::OnceReply> result) {
+                             if (!result.ok()) return exchange->Reply(result.fault());
+                             ReplyOnce(parts, exchange, std::move(result.value()));
+                           });
     return;
   }
-  sessions.Put(request, exchange->caller(), [exchange](db::Result<PutReply> result) {
+  parts.sessions.Put(request, exchange->caller(), [parts, exchange](db::Result<PutReply> result) {
     if (!result.ok()) return exchange->Reply(result.fault());
+    if (result.value().status == PutStatus::kForeign) return RefuseForeign(parts, exchange);
     ReplyPut(exchange, PutAnswer(result.value()));
   });
 }
 
-void Get(Sessions& sessions, const ExchangePtr& exchange) {
-  sessions.Find(PathId(exchange), &exchange->executor(), [exchange](db::Result<FindReply> result) {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    const FindReply& reply = result.value();
-    if (!reply.session || !IsVisible(exchange, reply.session->tenant))
-      return exchange->Reply(UnknownSession(exchange));
-    exchange->Reply(http::JsonResponse(200, SessionJson(*reply.session, reply.now_ms)));
-  });
+void Get(const Parts& parts, const ExchangePtr& exchange) {
+  parts.sessions.Find(
+      PathId(exchange), &exchange->executor(), [exchange](db::Result<FindReply> result) {
+        if (!result.ok()) return exchange->Reply(result.fault());
+        const FindReply& reply = result.value();
+        if (!reply.session || !IsVisible(exchange, reply.session->tenant))
+          return exchange->Reply(UnknownSession(exchange));
+        exchange->Reply(http::JsonResponse(200, SessionJson(*reply.session, reply.now_ms)));
+      });
 }
 
 /// An administrator may end what stands in another tenant's way (409 `held-by-another-tenant`).
@@ -109,19 +140,21 @@ bool MayEnd(const ExchangePtr& exchange, const base::Uuid& tenant) {
 }
 
 /// Finds the key first: it decides the lane. A key never changes, so nothing can come in between.
-void Delete(Sessions& sessions, const ExchangePtr& exchange) {
-  sessions.Find(PathId(exchange), &exchange->executor(),
-                [&sessions, exchange](db::Result<FindReply> result) {
-                  if (!result.ok()) return exchange->Reply(result.fault());
-                  const auto& session = result.value().session;
-                  if (!session || !MayEnd(exchange, session->tenant))
-                    return exchange->Reply(UnknownSession(exchange));
-                  sessions.End({session->id, session->key}, exchange->caller(),
-                               [exchange](db::Result<EndReply> ended) {
-                                 if (!ended.ok()) return exchange->Reply(ended.fault());
-                                 exchange->Reply(http::JsonResponse(204, ""));
-                               });
-                });
+void Delete(const Parts& parts, const ExchangePtr& exchange) {
+  parts.sessions.Find(
+      PathId(exchange), &exchange->executor(), [parts, exchange](db::Result<FindReply> result) {
+        if (!result.ok()) return exchange->Reply(result.fault());
+        const auto& session = result.value().session;
+        if (!session || !MayEnd(exchange, session->tenant))
+          return exchange->Reply(UnknownSession(exchange));
+        const bool own = IsVisible(exchange, session->tenant);
+        parts.sessions.End({session->id, session->key},
+                           own ? exchange->caller() : http::Acting(exchange, kEndAct),
+                           [exchange](db::Result<EndReply> ended) {
+                             if (!ended.ok()) return exchange->Reply(ended.fault());
+                             exchange->Reply(http::JsonResponse(204, ""));
+                           });
+      });
 }
 
 ListRequest DecodeList(const ExchangePtr& exchange) {
@@ -143,27 +176,34 @@ ListRequest DecodeList(const ExchangePtr& exchange) {
   return list;
 }
 
-void List(Sessions& sessions, const ExchangePtr& exchange) {
-  sessions.List(DecodeList(exchange), &exchange->executor(),
-                [exchange](db::Result<ListReply> result) {
-                  if (!result.ok()) return exchange->Reply(result.fault());
-                  exchange->Reply(http::JsonResponse(200, ListJson(result.value())));
-                });
+void List(const Parts& parts, const ExchangePtr& exchange) {
+  parts.sessions.List(DecodeList(exchange), &exchange->executor(),
+                      [exchange](db::Result<ListReply> result) {
+                        if (!result.ok()) return exchange->Reply(result.fault());
+                        exchange->Reply(http::JsonResponse(200, ListJson(result.value())));
+                      });
 }
 
 }  // namespace
 
-void AddRoutes(http::Router& router, Sessions& sessions) {
+void AddRoutes(http::Router& router, Sessions& sessions, audit::Refusals& refusals) {
   using http::Method;
+  const Parts parts{sessions, refusals};
   const auto add = [&](Method method, std::string pattern, std::string operation, std::string scope,
-                       void (*handle)(Sessions&, const ExchangePtr&)) {
-    router.Add({method, std::move(pattern), std::move(operation), std::move(scope),
-                [&sessions, handle](const ExchangePtr& exchange) { handle(sessions, exchange); }});
+                       void (*handle)(const Parts&, const ExchangePtr&),
+                       std::vector<std::string> acts = {}) {
+    router.Add(
+        {.method = method,
+         .pattern = std::move(pattern),
+         .operation = std::move(operation),
+         .scope = std::move(scope),
+         .handler = [parts, handle](const ExchangePtr& exchange) { handle(parts, exchange); },
+         .acts = std::move(acts)});
   };
-  add(Method::kPut, "/sessions", "putSession", "sessions:write", Put);
+  add(Method::kPut, "/sessions", "putSession", "sessions:write", Put, {kForeignAct});
   add(Method::kGet, "/sessions", "listSessions", "sessions:read", List);
   add(Method::kGet, "/sessions/{id}", "getSession", "sessions:read", Get);
-  add(Method::kDelete, "/sessions/{id}", "deleteSession", "sessions:write", Delete);
+  add(Method::kDelete, "/sessions/{id}", "deleteSession", "sessions:write", Delete, {kEndAct});
 }
 
 }  // namespace tenure::sessions

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/json_writer.hpp"
 #include "db_sql/queries.hpp"
 #include "leases/batch.hpp"
 #include "tasks_sql/queries.hpp"
@@ -96,6 +97,14 @@ Outcome Decide(Schedule& schedule, const Command& command, std::int64_t begun_bo
   return schedule.Trigger();
 }
 
+db::Deed DeedOf(const TaskKey& key, const TriggerOutcome& outcome) {
+  db::Deed deed{key.name, ""};
+  base::JsonWriter json(deed.detail);
+  json.BeginObject().Field("under_way", outcome.under_way);
+  json.Key("nominal_at").Time(outcome.nominal_ms).EndObject();
+  return deed;
+}
+
 }  // namespace
 
 std::string WakeKey(const TaskKey& key) { return "task/" + key.tenant + '/' + key.name; }
@@ -142,9 +151,13 @@ void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   for (auto* item : items) {
     Schedule& schedule = schedules.at(KeyOf(item->request));
     const bool first_run = schedule.row().last_started_ms == 0;
+    const TaskRow before = item->actor() ? schedule.row() : TaskRow();
     item->reply = ChangeReply{Decide(schedule, item->request, begun_boot_ms), first_run};
     const auto* trigger = std::get_if<TriggerOutcome>(&item->reply->outcome);
-    if (trigger && trigger->known) triggered.push_back(WakeKey(schedule.key()));
+    if (!trigger || !trigger->known) continue;
+    triggered.push_back(WakeKey(schedule.key()));
+    // Who asks once more for a run that is due already changes nothing.
+    if (item->actor() && schedule.row() != before) item->Did(DeedOf(schedule.key(), *trigger));
   }
   ledgers.Apply(tx);
   WriteSchedules(tx, schedules);

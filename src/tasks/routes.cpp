@@ -25,6 +25,7 @@ constexpr std::int64_t kMaxIntervalMs = 366LL * 86'400'000;
 /// A task's lease is "task/<name>", which must be a lease's name.
 constexpr std::size_t kMaxNameBytes = leases::kMaxNameBytes - 5;
 constexpr std::size_t kMaxErrorBytes = 4'096;
+constexpr const char* kRunAct = "task.run";
 
 TaskKey KeyOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
@@ -103,13 +104,14 @@ void ReplyTriggeredOnce(const ExchangePtr& exchange, db::OnceReply reply, base::
 void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task if_unknown) {
   if (auto key = http::FindIdempotencyKey(exchange->request(), "runTask"))
     return tasks.TriggerOnce(
-        {std::move(task)}, {std::move(key->name), std::move(key->body_hash)}, exchange->caller(),
+        {std::move(task)}, {std::move(key->name), std::move(key->body_hash)},
+        http::Acting(exchange, kRunAct),
         [exchange, if_unknown = std::move(if_unknown)](db::Result<db::OnceReply> result) mutable {
           if (!result.ok()) return exchange->Reply(result.fault());
           ReplyTriggeredOnce(exchange, std::move(result.value()), std::move(if_unknown));
         });
   tasks.Trigger(
-      {std::move(task)}, exchange->caller(),
+      {std::move(task)}, http::Acting(exchange, kRunAct),
       [exchange, if_unknown = std::move(if_unknown)](db::Result<TriggerOutcome> result) mutable {
         if (!result.ok()) return exchange->Reply(result.fault());
         if (!result.value().known) return if_unknown();
@@ -185,17 +187,19 @@ void Finish(Tasks& tasks, const ExchangePtr& exchange) {
 void AddRoutes(http::Router& router, Tasks& tasks) {
   using http::Method;
   const auto add = [&](Method method, const std::string& path, std::string operation,
-                       std::string scope, void (*handle)(Tasks&, const ExchangePtr&)) {
+                       std::string scope, void (*handle)(Tasks&, const ExchangePtr&),
+                       std::vector<std::string> acts = {}) {
     router.Add(
         {.method = method,
          .pattern = "/api/v1/tasks" + path,
          .operation = std::move(operation),
          .scope = std::move(scope),
          .handler = [&tasks, handle](const ExchangePtr& exchange) { handle(tasks, exchange); },
-         .encoded_slash = true});
+         .encoded_slash = true,
+         .acts = std::move(acts)});
   };
   add(Method::kGet, "", "listTasks", "ops:read", List);
-  add(Method::kPost, "/{name}/run", "runTask", "admin", Run);
+  add(Method::kPost, "/{name}/run", "runTask", "admin", Run, {kRunAct});
   add(Method::kPost, "/{name}/claim", "claimTask", "leases:write", Claim);
   add(Method::kPost, "/{name}/finish", "finishTask", "leases:write", Finish);
 }

@@ -34,6 +34,8 @@ struct TaskRow {
   std::int64_t failures = 0;
   std::int64_t runs = 0;
   std::int64_t skipped = 0;
+
+  friend bool operator==(const TaskRow&, const TaskRow&) = default;
 };
 
 struct ClaimCommand {

@@ -7,8 +7,7 @@ namespace {
 
 using base::JsonWriter;
 
-// Numbers of the protocol's enums, which its JSON form writes as numbers.
-constexpr int kKindServer = 2;
+// A number of one of the protocol's enums, which its JSON form writes as numbers.
 constexpr int kStatusError = 2;
 
 constexpr std::size_t kBytesPerSpan = 800;  // about as much as one takes
@@ -29,7 +28,7 @@ void WriteSpan(JsonWriter& json, const SpanRecord& span) {
   if (!span.parent_span_id.empty())
     json.Field("parentSpanId", std::string_view(span.parent_span_id));
   json.Field("name", std::string_view(span.name))
-      .Field("kind", kKindServer)
+      .Field("kind", static_cast<int>(span.kind))
       .Field("startTimeUnixNano", std::string_view(std::to_string(span.start_unix_ns)))
       .Field("endTimeUnixNano", std::string_view(std::to_string(span.end_unix_ns)));
   json.Key("attributes").BeginArray();

@@ -23,6 +23,8 @@ constexpr std::size_t kHeaderSize = 55;
 constexpr const char* kDropped = "trace_spans_dropped_total";
 constexpr const char* kDroppedHelp = "Spans that never reached the collector, by reason.";
 
+thread_local const TraceParent* current_trace = nullptr;
+
 bool IsHex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -61,6 +63,14 @@ std::optional<TraceParent> ParseTraceParent(std::string_view header) {
 std::string FormatTraceParent(const TraceParent& parent) {
   return fmt::format("00-{}-{}-{}", parent.trace_id, parent.span_id, parent.sampled ? "01" : "00");
 }
+
+TraceScope::TraceScope(std::optional<TraceParent> parent)
+    : parent_(std::move(parent)), outer_(current_trace) {
+  if (parent_) current_trace = &*parent_;
+}
+TraceScope::~TraceScope() { current_trace = outer_; }
+
+const TraceParent* TraceScope::Current() { return current_trace; }
 
 Span::Span(Tracer& tracer, std::unique_ptr<SpanRecord> record)
     : tracer_(&tracer), record_(std::move(record)), started_us_(base::MeasureMicros()) {}
@@ -114,10 +124,11 @@ Tracer::Tracer(std::size_t capacity, const base::Clock& clock, Registry& metrics
       queue_full_(metrics.GetCounter(kDropped, kDroppedHelp, {{"reason", "queue_full"}})),
       not_taken_(metrics.GetCounter(kDropped, kDroppedHelp, {{"reason", "not_taken"}})) {}
 
-Span Tracer::Start(std::string_view name, const std::optional<TraceParent>& parent) {
+Span Tracer::Start(std::string_view name, const std::optional<TraceParent>& parent, SpanKind kind) {
   if (!enabled() || (parent && !parent->sampled)) return {};
   auto record = std::make_unique<SpanRecord>();
   record->name = name;
+  record->kind = kind;
   record->trace_id = parent ? parent->trace_id : base::RandomHex(kTraceBytes);
   record->span_id = base::RandomHex(kSpanBytes);
   if (parent) record->parent_span_id = parent->span_id;

@@ -31,11 +31,32 @@ struct TraceParent {
 std::optional<TraceParent> ParseTraceParent(std::string_view header);
 std::string FormatTraceParent(const TraceParent& parent);
 
+/// While it lives, what this thread asks other servers for hangs below `parent`: http::Client sends
+/// it along. Scopes may nest; the innermost that has a parent counts.
+class TraceScope {
+ public:
+  explicit TraceScope(std::optional<TraceParent> parent);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+  /// Of this thread; null when it works for no trace.
+  static const TraceParent* Current();
+
+ private:
+  const std::optional<TraceParent> parent_;
+  const TraceParent* const outer_;
+};
+
+/// Which side of a request a span is, by the numbers of OTLP.
+enum class SpanKind { kServer = 2, kClient = 3 };
+
 /// One thing that was done: finished, and constant from then on.
 struct SpanRecord {
   using Value = std::variant<std::string, std::int64_t>;
 
   std::string name{};
+  SpanKind kind = SpanKind::kServer;
   std::string trace_id{};
   std::string span_id{};
   std::string parent_span_id{};  ///< empty: the trace begins with it
@@ -101,7 +122,8 @@ class Tracer {
 
   /// A new span below `parent`, or a new trace. Nothing when the parent says that its trace is not
   /// recorded: half a trace helps nobody, and callers decide what they pay for.
-  Span Start(std::string_view name, const std::optional<TraceParent>& parent);
+  Span Start(std::string_view name, const std::optional<TraceParent>& parent,
+             SpanKind kind = SpanKind::kServer);
   /// The same for what began `ago_ms` before now, and is noted only at its end.
   Span StartAgo(std::string_view name, const std::optional<TraceParent>& parent,
                 std::int64_t ago_ms);

@@ -78,6 +78,25 @@ TEST(TraceParent, WhateverIsWrongInItMakesItNone) {
   }
 }
 
+TEST(TraceScope, AThreadWorksForTheInnermostTraceThatIsOne) {
+  EXPECT_EQ(TraceScope::Current(), nullptr);
+  {
+    const TraceScope outer(ParseTraceParent(kHeader));
+    const TraceScope none(std::nullopt);
+    ASSERT_NE(TraceScope::Current(), nullptr);
+    EXPECT_EQ(FormatTraceParent(*TraceScope::Current()), kHeader);
+    {
+      auto other = ParseTraceParent(kHeader);
+      other->span_id = "1111111111111111";
+      const TraceScope inner(other);
+      EXPECT_EQ(TraceScope::Current()->span_id, "1111111111111111");
+    }
+    EXPECT_EQ(FormatTraceParent(*TraceScope::Current()), kHeader);
+    std::thread([] { EXPECT_EQ(TraceScope::Current(), nullptr); }).join();
+  }
+  EXPECT_EQ(TraceScope::Current(), nullptr);
+}
+
 TEST(Tracer, WhenItIsOffThereAreNoSpans) {
   Traced off(0);
   Span span = off.tracer.Start("Lease.Acquire", ParseTraceParent(kHeader));

@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "base/decimal.hpp"
+#include "base/json_writer.hpp"
 #include "sessions/bounds.hpp"
 #include "usage_sql/queries.hpp"
 
 namespace tenure::usage {
+namespace {
+
+db::Deed DeedOf(const Factor& before, const Factor& now) {
+  db::Deed deed{std::to_string(now.kind), ""};
+  base::JsonWriter json(deed.detail);
+  json.BeginObject()
+      .Field("old", base::MillionthsText(before.millionths))
+      .Field("new", base::MillionthsText(now.millionths));
+  json.Key("from").Time(now.from_ms).EndObject();
+  return deed;
+}
+
+}  // namespace
 
 void FactorsHandler::ReadItems(db::Transaction& tx, Items items) {
   FactorsReply reply;
@@ -28,7 +44,9 @@ void SetFactorHandler::WriteItems(db::Transaction& tx, Items items) {
     if (factor.millionths != request.millionths) {
       // The window under way began at sealed_ms or, before the first, at a boundary not after now.
       const std::int64_t from_ms = NextBoundary(std::max(now_ms, sealed_ms), request.interval_ms);
-      factor = {request.kind, std::max(factor.from_ms, from_ms), request.millionths, now_ms};
+      const Factor before = std::exchange(
+          factor, {request.kind, std::max(factor.from_ms, from_ms), request.millionths, now_ms});
+      item->Did(DeedOf(before, factor));
       changes[{factor.kind, factor.from_ms}] = factor.millionths;
     }
     item->reply = SetFactorReply{factor};

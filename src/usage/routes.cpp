@@ -24,6 +24,9 @@ using http::QueryFields;
 constexpr std::int64_t kMaxNumber = (std::int64_t{1} << 53) - 1;
 constexpr std::size_t kMaxFactorBytes = 20;
 constexpr std::size_t kMaxCursorBytes = 300;
+constexpr const char* kFactorAct = "usage.factor";
+constexpr const char* kSendAct = "usage.send";
+constexpr const char* kResendAct = "usage.resend";
 
 /// Without a token, and with the scope `admin`, everybody's usage is to be seen.
 bool SeesAll(const ExchangePtr& exchange) {
@@ -133,7 +136,7 @@ void SetFactor(Usage& usage, const ExchangePtr& exchange) {
                   "must be a decimal with at most six places, up to 1000000000, as text: \"1.5\"");
   fields.Finish();
   usage.SetFactor(
-      kind, *factor, exchange->caller(),
+      kind, *factor, http::Acting(exchange, kFactorAct),
       Answering<SetFactorReply>(exchange, [](const ExchangePtr& to, const SetFactorReply& reply) {
         base::LogInfo("usage.factor", "a factor of usage was set",
                       {{"kind", reply.factor.kind},
@@ -152,7 +155,7 @@ void Send(Usage& usage, const ExchangePtr& exchange) {
          .type = "no-usage-endpoint",
          .title = "Nobody to send to",
          .detail = "This server has no usage.endpoint; set it, and start the server again."});
-  usage.Send(request, exchange->caller(),
+  usage.Send(request, http::Acting(exchange, kSendAct),
              Answering<SendReply>(exchange, [](const ExchangePtr& to, const SendReply& reply) {
                to->Reply(http::JsonResponse(200, fmt::format("{{\"windows\":{}}}", reply.windows)));
              }));
@@ -182,7 +185,7 @@ void Resend(messages::Messages& messages, const ExchangePtr& exchange) {
   request.filter.tenant = tasks::kOwnTenant;
   request.filter.topic = kTopic;
   messages.ChangeDead(
-      std::move(request), exchange->caller(),
+      std::move(request), http::Acting(exchange, kResendAct),
       Answering<messages::DeadChangeReply>(
           exchange, [](const ExchangePtr& to, const messages::DeadChangeReply& reply) {
             to->Reply(http::JsonResponse(200, fmt::format("{{\"records\":{}}}", reply.ids.size())));
@@ -193,20 +196,30 @@ void Resend(messages::Messages& messages, const ExchangePtr& exchange) {
 
 void AddRoutes(http::Router& router, Usage& usage, messages::Messages& messages) {
   const auto add = [&](Method method, std::string pattern, std::string operation, std::string scope,
-                       void (*handle)(Usage&, const ExchangePtr&)) {
-    router.Add({method, std::move(pattern), std::move(operation), std::move(scope),
-                [&usage, handle](const ExchangePtr& exchange) { handle(usage, exchange); }});
+                       void (*handle)(Usage&, const ExchangePtr&),
+                       std::vector<std::string> acts = {}) {
+    router.Add(
+        {.method = method,
+         .pattern = std::move(pattern),
+         .operation = std::move(operation),
+         .scope = std::move(scope),
+         .handler = [&usage, handle](const ExchangePtr& exchange) { handle(usage, exchange); },
+         .acts = std::move(acts)});
   };
   add(Method::kGet, "/usage/windows", "listUsageWindows", "usage:read", ListWindows);
   add(Method::kGet, "/usage/windows/{window}/records", "listUsageRecords", "usage:read",
       ListRecords);
   add(Method::kGet, "/usage/totals", "getUsageTotals", "usage:read", GetTotals);
   add(Method::kGet, "/usage/factors", "listUsageFactors", "usage:read", ListFactors);
-  add(Method::kPost, "/usage/factors", "setUsageFactor", "admin", SetFactor);
-  add(Method::kPost, "/usage/send", "sendUsage", "admin", Send);
+  add(Method::kPost, "/usage/factors", "setUsageFactor", "admin", SetFactor, {kFactorAct});
+  add(Method::kPost, "/usage/send", "sendUsage", "admin", Send, {kSendAct});
   add(Method::kGet, "/usage/refused", "listRefusedUsage", "admin", ListRefused);
-  router.Add({Method::kPost, "/usage/refused/resend", "resendRefusedUsage", "admin",
-              [&messages](const ExchangePtr& exchange) { Resend(messages, exchange); }});
+  router.Add({.method = Method::kPost,
+              .pattern = "/usage/refused/resend",
+              .operation = "resendRefusedUsage",
+              .scope = "admin",
+              .handler = [&messages](const ExchangePtr& exchange) { Resend(messages, exchange); },
+              .acts = {kResendAct}});
 }
 
 }  // namespace tenure::usage

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "sessions/bounds.hpp"
 #include "usage_sql/queries.hpp"
 
@@ -36,9 +38,15 @@ void SettleHandler::WriteItems(db::Transaction& tx, Items items) {
 
 void SendHandler::WriteItems(db::Transaction& tx, Items items) {
   const sessions::Bounds bounds = sessions::LockBounds(tx);
-  for (auto* item : items)
-    item->reply = SendReply{static_cast<std::int64_t>(
-        tx.Run(sql::kReopenWindows, item->request.from, bounds.removed_ms).size())};
+  for (auto* item : items) {
+    const std::int64_t from = item->request.from;
+    const SendReply reply{
+        static_cast<std::int64_t>(tx.Run(sql::kReopenWindows, from, bounds.removed_ms).size())};
+    if (reply.windows > 0)
+      item->Did({std::to_string(from),
+                 fmt::format(R"({{"from_window":{},"windows":{}}})", from, reply.windows)});
+    item->reply = reply;
+  }
   Settle(tx);
 }
 

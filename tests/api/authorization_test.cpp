@@ -8,14 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/guarded_server.hpp"
 #include "api/lease_calls.hpp"
 #include "api/message_calls.hpp"
 #include "api/openapi.hpp"
 #include "api/sample_requests.hpp"
-#include "app/service.hpp"
-#include "auth/signer.hpp"
 #include "base/base64.hpp"
-#include "support/temp_dir.hpp"
 
 namespace tenure::api {
 namespace {
@@ -25,71 +23,6 @@ using auth::Signer;
 using support::HttpResponse;
 using support::Json;
 using testing::HasSubstr;
-
-const char* const kAllScopes[] = {"sessions:read", "sessions:write", "leases:read",
-                                  "leases:write",  "messages:read",  "messages:write",
-                                  "usage:read",    "ops:read",       "admin"};
-
-std::string EveryScopeBut(const std::string& missing) {
-  std::string scopes;
-  for (const char* scope : kAllScopes)
-    if (scope != missing) scopes += std::string(" ") + scope;
-  return scopes;
-}
-
-/// What a token says; the defaults are those of a good one.
-struct Says {
-  std::string tenant = {};
-  std::string scopes = EveryScopeBut("");
-  std::string issuer = "https://issuer.example";
-  std::string audience = "tenure";
-  std::int64_t lives_s = 600;
-  std::string person = "ada";
-
-  std::string Claims() const {
-    return R"({"iss":")" + issuer + R"(","aud":")" + audience + R"(","tid":")" + tenant +
-           R"(","sub":")" + person + R"(","scope":")" + scopes + R"(","exp":)" +
-           std::to_string(WallMs() / 1'000 + lives_s) + "}";
-  }
-};
-
-/// One server with authentication, and all its parts.
-class GuardedServer {
- public:
-  GuardedServer() : signer_(Signer::Generate(Algorithm::kEs256)), service_(Settings(), "test") {
-    service_.Start();
-    const std::string url = service_.Url();
-    port_ = std::stoi(url.substr(url.rfind(':') + 1));
-  }
-  ~GuardedServer() { service_.Stop(); }
-  GuardedServer(const GuardedServer&) = delete;
-  GuardedServer& operator=(const GuardedServer&) = delete;
-
-  std::string Token(const Says& says) const { return signer_.Sign(says.Claims()); }
-  Api As(const Says& says) const { return Api(port_, Token(says)); }
-  std::span<const http::Route> routes() const { return service_.router().routes(); }
-  const Signer& signer() const { return signer_; }
-  int port() const { return port_; }
-
- private:
-  config::Settings Settings() const {
-    const std::string key = folder_.path() / "key.pub";
-    std::ofstream(key) << signer_.public_jwk();
-    config::Settings settings;
-    settings.listen.port = 0;
-    settings.data = folder_.path() / "data";
-    settings.auth.issuer = "https://issuer.example";
-    settings.auth.audience = "tenure";
-    settings.auth.keys = {key};
-    settings.usage.interval_ms = 1'000;
-    return settings;
-  }
-
-  support::TempDir folder_;
-  const Signer signer_;
-  app::Service service_;
-  int port_ = 0;
-};
 
 class Authorization : public testing::Test {
  protected:
@@ -262,6 +195,7 @@ const std::map<std::string, Sees>& Strangers() {
       {"sendUsage", Sees::kEverybodys},
       {"listRefusedUsage", Sees::kEverybodys},
       {"resendRefusedUsage", Sees::kEverybodys},
+      {"listAudit", Sees::kEverybodys},
       {"getHealth", Sees::kEverybodys},
       {"getMetrics", Sees::kEverybodys},
   };

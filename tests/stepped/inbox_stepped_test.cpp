@@ -15,6 +15,8 @@
 #include "db/postgres/engine.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox_sql/queries.hpp"
+#include "stepped/lock_watch.hpp"
+#include "stepped/seeds.hpp"
 #include "stepped/world.hpp"
 #include "store/test_store.hpp"
 
@@ -68,44 +70,9 @@ class EffectHandler final : public db::TypedHandler<EffectRequest, EffectReply> 
   }
 };
 
-/// Watches one process's steps: notes when it got its locks and in which order it committed, and
-/// plays the bug "clock before the lock".
-class Watch final : public base::Clock, public db::StepHook {
- public:
-  Watch(const base::Clock& real, db::StepHook& scheduler, std::atomic<int>& commits, bool early)
-      : real_(real), scheduler_(scheduler), commits_(commits), early_(early) {}
-
-  std::int64_t WallMs() const override { return early_ms_ ? early_ms_ : real_.WallMs(); }
-  std::int64_t BootMs() const override { return real_.BootMs(); }
-
-  void Before(std::string_view step) override {
-    scheduler_.Before(step);
-    if (early_ && step == "inbox.add_entries") early_ms_ = real_.WallMs();
-  }
-  void After(std::string_view step) override {
-    if (step == "inbox.add_entries") locked_at_ms = real_.WallMs();
-    if (step == "inbox.load_entries") seen = commits_;
-    if (step == "clock") early_ms_ = 0;
-    if (step == "commit") seen = ++commits_;
-    scheduler_.After(step);
-  }
-
-  std::int64_t locked_at_ms = 0;  ///< of the batch under way; 0: it has made no entries
-  /// The number of its last commit in the order of all commits, or how many there had been when it
-  /// looked.
-  int seen = 0;
-
- private:
-  const base::Clock& real_;
-  db::StepHook& scheduler_;
-  std::atomic<int>& commits_;
-  const bool early_;
-  std::int64_t early_ms_ = 0;
-};
-
 /// A simulated server process.
 struct Server {
-  std::unique_ptr<Watch> watch;
+  std::unique_ptr<LockWatch> watch;
   std::unique_ptr<db::Store> store;
   std::unique_ptr<inbox::Inbox> inbox;
   int batches_left = 0;
@@ -185,8 +152,10 @@ class InboxRun {
     Server& server = servers_[i];
     server.inbox.reset();
     server.store.reset();
-    server.watch = std::make_unique<Watch>(store_.clock(), world_->process(i), commits_,
-                                           planted_ == Planted::kClockBeforeLock);
+    server.watch =
+        std::make_unique<LockWatch>(store_.clock(), world_->process(i), commits_,
+                                    LockWatch::Steps{"inbox.add_entries", "inbox.load_entries"},
+                                    planted_ == Planted::kClockBeforeLock);
     auto options = store_.PostgresOptions();
     options.lock_timeout_ms = 0;  // real time must decide nothing here
     options.statement_timeout_ms = 0;
@@ -390,28 +359,17 @@ std::vector<const db::Query*> Queries() {
   return all;
 }
 
-std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 5'000 : 300; }
-
 TEST(SteppedInbox, I1_HoldsInEveryInterleavingAndNothingDeadlocks) {
   store::TestStore store(store::EngineKind::kPostgres, Queries());
   InboxRun run(store, Planted::kNothing);
-  if (const char* only = std::getenv("TENURE_TEST_SEED")) {
-    EXPECT_EQ(run.Run(std::strtoull(only, nullptr, 10)), "");
-    return;
-  }
-  for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) ASSERT_EQ(run.Run(seed), "");
+  ExpectEverySeedHolds(run);
 }
 
 /// Whether a seed finds the bug and says what it is.
 bool IsFound(Planted planted, std::string_view by_name) {
   store::TestStore store(store::EngineKind::kPostgres, Queries());
   InboxRun run(store, planted);
-  for (std::uint64_t seed = 1; seed <= 300; ++seed)
-    if (const auto violation = run.Run(seed); violation.find(by_name) != std::string::npos) {
-      std::cout << violation;
-      return true;
-    }
-  return false;
+  return FirstFinding(run, by_name) != 0;
 }
 
 TEST(SteppedInbox, APlantedDecisionWithoutALockIsFound) {

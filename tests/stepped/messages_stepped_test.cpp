@@ -17,6 +17,7 @@
 #include "messages_sql/queries.hpp"
 #include "sim/message_book.hpp"
 #include "stepped/message_pictures.hpp"
+#include "stepped/seeds.hpp"
 #include "stepped/world.hpp"
 #include "store/test_store.hpp"
 
@@ -567,30 +568,19 @@ std::vector<const db::Query*> Queries() {
   return all;
 }
 
-std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 5'000 : 300; }
-
 TEST(SteppedMessages, M1_M2_M3_HoldInEveryInterleavingAndNothingDeadlocks) {
   store::TestStore store(store::EngineKind::kPostgres, Queries());
   MessageRun run(store, Planted::kNothing);
-  if (const char* only = std::getenv("TENURE_TEST_SEED")) {
-    EXPECT_EQ(run.Run(std::strtoull(only, nullptr, 10)), "");
-    return;
-  }
-  for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) ASSERT_EQ(run.Run(seed), "");
+  const std::int64_t seeds = ExpectEverySeedHolds(run);
   std::cout << run.claims() << " messages were handed out\n";
-  EXPECT_GT(run.claims(), static_cast<std::int64_t>(Seeds()) * 5);
+  EXPECT_GE(run.claims(), seeds * 5);
 }
 
 /// Whether a seed finds the bug and says what it is.
 bool IsFound(Planted planted, std::string_view by_name) {
   store::TestStore store(store::EngineKind::kPostgres, Queries());
   MessageRun run(store, planted);
-  for (std::uint64_t seed = 1; seed <= 300; ++seed)
-    if (const auto violation = run.Run(seed); violation.find(by_name) != std::string::npos) {
-      std::cout << violation;
-      return true;
-    }
-  return false;
+  return FirstFinding(run, by_name) != 0;
 }
 
 TEST(SteppedMessages, M2_APlantedClaimWithoutALockIsFound) {

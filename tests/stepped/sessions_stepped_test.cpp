@@ -12,6 +12,8 @@
 #include "db/postgres/engine.hpp"
 #include "sessions/sessions.hpp"
 #include "sessions_sql/queries.hpp"
+#include "stepped/lock_watch.hpp"
+#include "stepped/seeds.hpp"
 #include "stepped/world.hpp"
 #include "store/test_store.hpp"
 
@@ -48,38 +50,9 @@ select item.ordinal, s.id, s.tenant, s.user_id, s.capacity_id, s.turn, s.kind, s
                       order by s.turn desc limit 1) s)",
                              ""};
 
-/// Watches one process's steps: notes when it got its locks, and plays the bug "clock before the
-/// lock", with which a process decides by a time that it read before it waited.
-class Watch final : public base::Clock, public db::StepHook {
- public:
-  Watch(const base::Clock& real, db::StepHook& scheduler, bool early)
-      : real_(real), scheduler_(scheduler), early_(early) {}
-
-  std::int64_t WallMs() const override { return early_ms_ ? early_ms_ : real_.WallMs(); }
-  std::int64_t BootMs() const override { return real_.BootMs(); }
-
-  void Before(std::string_view step) override {
-    scheduler_.Before(step);
-    if (early_ && step == "sessions.lock_keys") early_ms_ = real_.WallMs();
-  }
-  void After(std::string_view step) override {
-    if (step == "sessions.lock_keys") locked_at_ms = real_.WallMs();
-    if (step == "clock") early_ms_ = 0;
-    scheduler_.After(step);
-  }
-
-  std::int64_t locked_at_ms = 0;  ///< of the batch under way; 0: it has no locks
-
- private:
-  const base::Clock& real_;
-  db::StepHook& scheduler_;
-  const bool early_;
-  std::int64_t early_ms_ = 0;
-};
-
 /// A simulated server process: a store with one write lane that the scheduler steps through.
 struct Server {
-  std::unique_ptr<Watch> watch;
+  std::unique_ptr<LockWatch> watch;
   std::unique_ptr<db::Store> store;
   std::unique_ptr<sessions::Sessions> sessions;
   int batches_left = 0;
@@ -135,8 +108,9 @@ class SessionRun {
     Server& server = servers_[i];
     server.sessions.reset();
     server.store.reset();
-    server.watch = std::make_unique<Watch>(store_.clock(), world_->process(i),
-                                           planted_ == Planted::kClockBeforeLock);
+    server.watch = std::make_unique<LockWatch>(store_.clock(), world_->process(i), commits_,
+                                               LockWatch::Steps{"sessions.lock_keys"},
+                                               planted_ == Planted::kClockBeforeLock);
     auto options = store_.PostgresOptions();
     options.lock_timeout_ms = 0;  // real time must decide nothing here
     options.statement_timeout_ms = 0;
@@ -271,6 +245,8 @@ class SessionRun {
   std::array<Server, kProcesses> servers_;
   std::unique_ptr<World> world_;
 
+  std::atomic<int> commits_{0};
+
   // Of one run.
   std::mt19937_64 random_;
   std::vector<sessions::Key> keys_;
@@ -280,36 +256,24 @@ class SessionRun {
   std::string violations_;
 };
 
-std::uint64_t Seeds() { return std::getenv("TENURE_TEST_LONG") ? 5'000 : 300; }
-
 TEST(SteppedSessions, S1_HoldsInEveryInterleaving) {
   store::TestStore store(store::EngineKind::kPostgres, sessions::sql::All());
   SessionRun run(store, Planted::kNothing);
-  if (const char* only = std::getenv("TENURE_TEST_SEED")) {
-    EXPECT_EQ(run.Run(std::strtoull(only, nullptr, 10)), "");
-    return;
-  }
-  for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) ASSERT_EQ(run.Run(seed), "");
+  ExpectEverySeedHolds(run);
 }
 
-/// The first seed that finds the bug, or 0.
-std::uint64_t FirstFinding(Planted planted) {
+std::uint64_t FirstSeedThatFinds(Planted planted) {
   store::TestStore store(store::EngineKind::kPostgres, sessions::sql::All());
   SessionRun run(store, planted);
-  for (std::uint64_t seed = 1; seed <= 300; ++seed)
-    if (const auto violation = run.Run(seed); !violation.empty()) {
-      std::cout << violation;
-      return seed;
-    }
-  return 0;
+  return FirstFinding(run, "VIOLATION");
 }
 
 TEST(SteppedSessions, APlantedLockAndReadInOneStatementIsFound) {
-  EXPECT_NE(FirstFinding(Planted::kLockAndReadInOneStatement), 0u);
+  EXPECT_NE(FirstSeedThatFinds(Planted::kLockAndReadInOneStatement), 0u);
 }
 
 TEST(SteppedSessions, APlantedClockBeforeTheLockIsFound) {
-  EXPECT_NE(FirstFinding(Planted::kClockBeforeLock), 0u);
+  EXPECT_NE(FirstSeedThatFinds(Planted::kClockBeforeLock), 0u);
 }
 
 TEST(SteppedSessions, ASeedReplaysExactly) {
@@ -318,7 +282,7 @@ TEST(SteppedSessions, ASeedReplaysExactly) {
     SessionRun run(store, Planted::kLockAndReadInOneStatement);
     return run.Run(seed);
   };
-  std::uint64_t seed = FirstFinding(Planted::kLockAndReadInOneStatement);
+  std::uint64_t seed = FirstSeedThatFinds(Planted::kLockAndReadInOneStatement);
   ASSERT_NE(seed, 0u);
   // A run of its own may not find what a run after others found (the clock stands elsewhere): the
   // same twice is what counts.

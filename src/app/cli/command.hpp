@@ -31,6 +31,7 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 
 std::unique_ptr<Command> MakeServe();
 std::unique_ptr<Command> MakeMigrate();
+std::unique_ptr<Command> MakeAuditList();
 std::unique_ptr<Command> MakeLeaseList();
 std::unique_ptr<Command> MakeLeaseShow();
 std::unique_ptr<Command> MakeLeaseHistory();

@@ -39,6 +39,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeTokenKeygen());
   commands.push_back(MakeTokenIssue());
   commands.push_back(MakeTokenInspect());
+  commands.push_back(MakeAuditList());
   commands.push_back(MakeConfigCheck());
   commands.push_back(MakeConfigShow());
   commands.push_back(MakeConfigReference());

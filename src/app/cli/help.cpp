@@ -43,7 +43,7 @@ struct Heading {
 constexpr std::array<Heading, 5> kHeadings{{
     {"Run a server", {"serve", "migrate", "usage-sink"}},
     {"Ask a server", {"lease", "message", "session", "task", "timer", "usage"}},
-    {"Look after it", {"config", "admin", "token"}},
+    {"Look after it", {"audit", "config", "admin", "token"}},
     {"Explain", {"why"}},
     {"Your shell", {"completion"}},
 }};

@@ -1,3 +1,9 @@
+-- With the token of the environment's BENCH_TOKEN, if it has one.
+function authorize()
+  local token = os.getenv("BENCH_TOKEN")
+  if token then wrk.headers["Authorization"] = "Bearer " .. token end
+end
+
 -- What every script prints at its end, for bench/harness/clients.py.
 function done(summary, latency)
   local e = summary.errors

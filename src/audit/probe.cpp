@@ -1,0 +1,16 @@
+#include "audit/probe.hpp"
+
+namespace tenure::audit {
+
+Probe::Probe(telemetry::Registry& metrics)
+    : metrics_(metrics),
+      refused_(metrics.GetCounter("audit_refusals_total",
+                                  "Refusals that are told in the audit, alone or in a sum.")),
+      forgotten_(
+          metrics.GetCounter("audit_forgotten_total", "Entries removed after audit.retention.")) {}
+
+void Probe::Recorded(const std::string& act) {
+  metrics_.GetCounter("audit_entries_total", "Acts put on record, by name.", {{"act", act}}).Add();
+}
+
+}  // namespace tenure::audit
