@@ -51,6 +51,8 @@ class Service {
   bool authenticates() const { return auth_ != nullptr; }
 
   std::string Url() const;
+  /// Of the second listener; empty when there is none.
+  std::string OpsUrl() const;
   std::string StorePlace() const { return ops_.store_place; }
   const http::Router& router() const { return router_; }
 
@@ -81,6 +83,8 @@ class Service {
   const std::unique_ptr<auth::Authentication> auth_;  // null: protected mode
   const http::Router router_;
   http::Server server_;
+  const http::Router ops_router_;
+  std::unique_ptr<http::Server> ops_server_;  // null: there is only the main one
 };
 
 }  // namespace tenure::app
