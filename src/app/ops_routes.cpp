@@ -97,32 +97,47 @@ std::string HealthJson(const OpsParts& parts, const tasks::ListReply* listed) {
   return body;
 }
 
+void Get(http::Router& router, std::string pattern, std::string operation, std::string scope,
+         http::Handler handler) {
+  router.Add({http::Method::kGet, std::move(pattern), std::move(operation), std::move(scope),
+              std::move(handler)});
+}
+
+void Health(const OpsParts& parts, const ExchangePtr& exchange) {
+  parts.tasks.List(
+      tasks::kOwnTenant, &exchange->executor(),
+      [&parts, exchange](const db::Result<tasks::ListReply>& listed) {
+        const bool up = listed.ok() && parts.store.IsUp();
+        exchange->Reply(
+            Respond(up ? 200 : 503, HealthJson(parts, listed.ok() ? &listed.value() : nullptr)));
+      });
+}
+
+/// What probes and Prometheus ask for. `scope` is that of what tells more than whether it runs.
+void AddWatching(http::Router& router, const OpsParts& parts, const std::string& scope) {
+  Get(router, "/livez", "getLiveness", http::kPublic, Live);
+  Get(router, "/readyz", "getReadiness", http::kPublic,
+      [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
+  Get(router, "/health", "getHealth", scope,
+      [&parts](const ExchangePtr& exchange) { Health(parts, exchange); });
+  Get(router, "/metrics", "getMetrics", scope, [&parts](const ExchangePtr& exchange) {
+    exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));
+  });
+}
+
 }  // namespace
 
 void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
-  const auto get = [&](std::string pattern, std::string operation, std::string scope,
-                       http::Handler handler) {
-    router.Add({http::Method::kGet, std::move(pattern), std::move(operation), std::move(scope),
-                std::move(handler)});
-  };
-  get("/livez", "getLiveness", http::kPublic, Live);
-  get("/readyz", "getReadiness", http::kPublic,
-      [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
-  get("/health", "getHealth", "ops:read", [&parts](const ExchangePtr& exchange) {
-    parts.tasks.List(
-        tasks::kOwnTenant, &exchange->executor(),
-        [&parts, exchange](const db::Result<tasks::ListReply>& listed) {
-          const bool up = listed.ok() && parts.store.IsUp();
-          exchange->Reply(
-              Respond(up ? 200 : 503, HealthJson(parts, listed.ok() ? &listed.value() : nullptr)));
-        });
-  });
-  get("/metrics", "getMetrics", "ops:read", [&parts](const ExchangePtr& exchange) {
-    exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));
-  });
-  get("/openapi.json", "getOpenApi", http::kPublic, [](const ExchangePtr& exchange) {
+  AddWatching(router, parts, "ops:read");
+  Get(router, "/openapi.json", "getOpenApi", http::kPublic, [](const ExchangePtr& exchange) {
     exchange->Reply(Respond(200, std::string(OpenApiDocument())));
   });
+}
+
+http::Router OpsListenerRoutes(const OpsParts& parts) {
+  http::Router router;
+  AddWatching(router, parts, http::kPublic);
+  return router;
 }
 
 }  // namespace tenure::app

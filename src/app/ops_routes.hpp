@@ -22,4 +22,8 @@ struct OpsParts {
 /// /livez, /readyz, /health, /metrics and /openapi.json. `parts` must outlive the router.
 void AddOpsRoutes(http::Router& router, const OpsParts& parts);
 
+/// The routes of the second listener (`ops.listen`): the first four, and none of them asks for a
+/// token. Whoever may reach its address is the operator's choice. The same for `parts`.
+http::Router OpsListenerRoutes(const OpsParts& parts);
+
 }  // namespace tenure::app

@@ -45,19 +45,44 @@ int WaitForSignal(const sigset_t& waited) {
   return number;
 }
 
-void PrintWelcome(const Service& service) {
+void PrintPlaces(const Service& service) {
+  fmt::print("Tenure {} listens on {}\n", TENURE_VERSION, service.Url());
+  if (const std::string url = service.OpsUrl(); !url.empty())
+    fmt::print("Health and metrics are also on {}, without a token\n", url);
+  fmt::print("Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n",
+             service.StorePlace());
+}
+
+/// What to type first. With authentication every command needs a token first.
+void PrintSuggestions(const Service& service) {
   const std::string url = service.Url();
   const std::string server = url == "http://127.0.0.1:8080" ? "" : " --server " + url;
+  if (service.authenticates()) {
+    fmt::print(
+        "Requests need a token of the issuer that is configured; commands take it from a file or "
+        "from TENURE_TOKEN.\n"
+        "Without an issuer, `tenure token keygen` and `tenure token issue` make a key and tokens "
+        "(docs/security.md).\n\n"
+        "Try:\n"
+        "  tenure token inspect --token-file TOKEN\n"
+        "  tenure lease list --token-file TOKEN{}\n"
+        "  curl {}/readyz\n\n",
+        server, url);
+    return;
+  }
   fmt::print(
-      "Tenure {} listens on {}\n"
-      "Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n"
       "Try:\n"
       "  tenure session put --user 6f9619ff-8b86-4011-b42d-00c04fc964ff "
       "--tenant 11111111-1111-4111-8111-111111111111 "
       "--capacity 22222222-2222-4222-8222-222222222222 --kind standard{}\n"
       "  tenure session list{}\n"
       "  curl {}/health\n\n",
-      TENURE_VERSION, url, service.StorePlace(), server, server, url);
+      server, server, url);
+}
+
+void PrintWelcome(const Service& service) {
+  PrintPlaces(service);
+  PrintSuggestions(service);
   fflush(stdout);
 }
 

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "app/jobs.hpp"
+#include "app/rate_classes.hpp"
 #include "app/store_setup.hpp"
 #include "audit/routes.hpp"
 #include "base/clock.hpp"
+#include "config/kinds.hpp"
 #include "db/maintenance.hpp"
 #include "inbox/routes.hpp"
 #include "leases/routes.hpp"
@@ -77,17 +79,26 @@ usage::Options UsageOptionsOf(const config::UsageSettings& settings) {
           .send = !settings.endpoint.empty()};
 }
 
-/// How chunks reach the receiver.
-usage::Sender::PostFunction PostTo(const config::UsageSettings& settings,
-                                   http::Outgoing& outgoing) {
-  return [&settings, &outgoing](usage::Post post, base::UniqueFunction<usage::PostReply> done) {
+/// How chunks reach the receiver: each request is a trace of its own, which the receiver may go on.
+usage::Sender::PostFunction PostTo(const config::UsageSettings& settings, http::Outgoing& outgoing,
+                                   telemetry::Tracer& tracer) {
+  return [&settings, &outgoing, &tracer](usage::Post post,
+                                         base::UniqueFunction<usage::PostReply> done) {
+    telemetry::Span span = tracer.Start("Usage.Send", std::nullopt, telemetry::SpanKind::kClient);
+    span.Set("usage.key", post.idempotency_key);
     http::OutgoingRequest request;
     request.url = settings.endpoint;
+    if (const auto context = span.context())
+      request.headers.emplace_back("traceparent", FormatTraceParent(*context));
     request.headers.emplace_back("Idempotency-Key", std::move(post.idempotency_key));
     if (!settings.auth.empty())
       request.headers.emplace_back(settings.auth_header, settings.auth.Reveal());
     request.body = std::move(post.body);
-    outgoing.Send(std::move(request), [done = std::move(done)](http::OutgoingReply reply) mutable {
+    outgoing.Send(std::move(request), [done = std::move(done),
+                                       span = std::move(span)](http::OutgoingReply reply) mutable {
+      span.Set("http.response.status_code", reply.status);
+      if (!reply.acknowledged()) span.Fail();
+      span.End();
       done({reply.status, std::move(reply.body), reply.retry_after_ms, std::move(reply.error)});
     });
   };
@@ -104,23 +115,53 @@ std::unique_ptr<TraceExporter> NewExporter(const config::Settings& settings,
       TraceExporter::Options{settings.telemetry.traces_endpoint, instance}, tracer);
 }
 
+/// Bounds of what a client may do to either listener.
+http::ServerOptions ListenerOptions(const config::HttpSettings& settings,
+                                    const config::Address& address) {
+  http::ServerOptions options;
+  options.host = address.host;
+  options.port = address.port;
+  options.max_header_bytes = settings.max_header_bytes;
+  options.header_timeout_ms = settings.header_timeout_ms;
+  options.body_timeout_ms = settings.body_timeout_ms;
+  options.idle_timeout_ms = settings.idle_timeout_ms;
+  options.write_timeout_ms = settings.write_timeout_ms;
+  return options;
+}
+
+http::TrustedProxies ProxiesOf(const config::HttpSettings& settings) {
+  const bool standard = settings.forwarded_header == config::ForwardedHeader::kForwarded;
+  return {settings.trusted_proxies,
+          standard ? http::ForwardedBy::kForwarded : http::ForwardedBy::kXForwardedFor};
+}
+
 http::ServerOptions ServerOptionsOf(const config::Settings& settings,
                                     const http::CertificateKeeper* certificate) {
-  http::ServerOptions options;
+  http::ServerOptions options = ListenerOptions(settings.http, settings.listen);
   options.certificate = certificate;
-  options.host = settings.listen.host;
-  options.port = settings.listen.port;
   // Half of the cores: lanes, and PostgreSQL or SQLite's work, want theirs.
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   options.threads = settings.http.threads > 0 ? settings.http.threads : std::max(1, cores / 2);
-  options.max_header_bytes = settings.http.max_header_bytes;
   options.max_body_bytes = settings.http.max_body_bytes;
   options.max_connections = settings.http.max_connections;
-  options.header_timeout_ms = settings.http.header_timeout_ms;
-  options.body_timeout_ms = settings.http.body_timeout_ms;
-  options.idle_timeout_ms = settings.http.idle_timeout_ms;
-  options.write_timeout_ms = settings.http.write_timeout_ms;
+  options.proxies = ProxiesOf(settings.http);
+  options.rate_classes = RateClassesOf(settings.rate_limits);
   return options;
+}
+
+/// A loop and connections of its own: however busy the main listener is, this one answers.
+http::ServerOptions OpsServerOptionsOf(const config::Settings& settings) {
+  http::ServerOptions options = ListenerOptions(settings.http, settings.ops.listen);
+  options.flag = "--ops-listen";
+  options.visitors = http::Visitors::kAnybody;
+  options.threads = 1;
+  options.max_body_bytes = 1'024;
+  options.max_connections = 64;
+  return options;
+}
+
+std::string UrlOf(std::string_view scheme, const config::Address& address, std::uint16_t port) {
+  return fmt::format("{}://{}", scheme, config::AddressText({address.host, port}));
 }
 
 }  // namespace
@@ -152,9 +193,13 @@ Service::Service(const config::Settings& settings, const std::string& instance)
                         {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
                         audit_, ops_)),
       server_(ServerOptionsOf(settings_, certificate_.get()), router_, metrics_,
-              base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_) {
+              base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_),
+      ops_router_(OpsListenerRoutes(ops_)) {
   store_.SetGuard(guard_);
   store_.SetRecorder(recorder_);
+  if (!settings_.ops.listen.host.empty())
+    ops_server_ = std::make_unique<http::Server>(OpsServerOptionsOf(settings_), ops_router_,
+                                                 metrics_, base::SystemClock());
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
@@ -173,7 +218,7 @@ Service::Service(const config::Settings& settings, const std::string& instance)
   AddAuditTask(server_tasks_, audit_, settings_.audit);
   if (usage_.options().send)
     sender_ = std::make_unique<usage::Sender>(usage_, messages_, wake_, ops_.installation,
-                                              PostTo(settings_.usage, outgoing_));
+                                              PostTo(settings_.usage, outgoing_, tracer_));
 }
 
 void Service::Start() {
@@ -188,6 +233,7 @@ void Service::Start() {
   if (auth_) auth_->Start();
   if (certificate_) certificate_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
+  if (ops_server_) ops_server_->Start();  // the same
   if (settings_.workers) messages_.StartClockwork();
   background_.Start();
   server_tasks_.Start();
@@ -198,6 +244,7 @@ void Service::Start() {
 }
 
 void Service::Stop() {
+  if (ops_server_) ops_server_->Stop(0);  // whoever asks whether to send requests here: no more
   // Those who wait for a lease or for messages are answered first: nothing else would end their
   // requests soon.
   if (sender_) {
@@ -223,10 +270,11 @@ void Service::UseCertificate(const config::TlsSettings& settings) {
 }
 
 std::string Service::Url() const {
-  const std::string& host = settings_.listen.host;
-  const bool is_v6 = host.find(':') != std::string::npos;
-  return fmt::format("{}://{}:{}", encrypts() ? "https" : "http", is_v6 ? "[" + host + "]" : host,
-                     server_.port());
+  return UrlOf(encrypts() ? "https" : "http", settings_.listen, server_.port());
+}
+
+std::string Service::OpsUrl() const {
+  return ops_server_ ? UrlOf("http", settings_.ops.listen, ops_server_->port()) : "";
 }
 
 }  // namespace tenure::app

@@ -56,6 +56,8 @@ class Service {
   bool authenticates() const { return auth_ != nullptr; }
 
   std::string Url() const;
+  /// Of the second listener; empty when there is none.
+  std::string OpsUrl() const;
   std::string StorePlace() const { return ops_.store_place; }
   const http::Router& router() const { return router_; }
 
@@ -87,6 +89,8 @@ class Service {
   const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP
   const http::Router router_;
   http::Server server_;
+  const http::Router ops_router_;
+  std::unique_ptr<http::Server> ops_server_;  // null: there is only the main one
 };
 
 }  // namespace tenure::app

@@ -93,12 +93,25 @@ void CheckTls(const Loaded& loaded, Problems& problems) {
                       "neither for plain HTTP"});
 }
 
+void CheckListeners(const Loaded& loaded, Problems& problems) {
+  const Settings& settings = loaded.settings;
+  if (settings.ops.listen == settings.listen && settings.listen.port != 0)
+    problems.push_back({WhereOf(loaded, {"ops.listen", "listen"}),
+                        fmt::format("{} must not be {}: it serves without a token",
+                                    Shown(loaded, "ops.listen"), Shown(loaded, "listen"))});
+  if (!settings.http.trusted_proxies.empty() && !settings.auth.enabled())
+    problems.push_back({WhereOf(loaded, {"http.trusted_proxies"}),
+                        "http.trusted_proxies has no use without authentication: what came through "
+                        "a proxy is refused then"});
+}
+
 }  // namespace
 
 void MakeCoherent(Loaded& loaded, Problems& problems) {
   CheckOrders(loaded, problems);
   CheckTls(loaded, problems);
   CheckAuthentication(loaded, problems);
+  CheckListeners(loaded, problems);
   InsertPassword(loaded, problems);
 }
 

@@ -42,6 +42,13 @@ std::string Hint(std::string_view section, const std::string& key) {
   return "";
 }
 
+/// "rate_limits: off" is a value. With settings below it, perhaps all commented out, it is their
+/// section.
+bool IsMeantAsSection(std::string_view name, const YamlNode& value) {
+  return IsSection(name) &&
+         (value.shape == YamlNode::Shape::kMapping || value.shape == YamlNode::Shape::kNothing);
+}
+
 /// Holds the tree of one file against the table.
 class Walk {
  public:
@@ -63,7 +70,7 @@ class Walk {
           section.empty() ? entry.key : fmt::format("{}.{}", section, entry.key);
       // A dot inside of a key would reach a setting past its section.
       const bool dotted = entry.key.find('.') != std::string::npos;
-      if (!dotted && FindAddressed(name).setting)
+      if (!dotted && FindAddressed(name).setting && !IsMeantAsSection(name, entry.value))
         Value(name, std::move(entry));
       else if (!dotted && IsSection(name))
         SectionValue(name, std::move(entry));

@@ -33,6 +33,23 @@ TEST(ConfigFile, GivesValuesWithTheirLines) {
   EXPECT_EQ(given[1].origin.where, "t.yaml:4");
 }
 
+TEST(ConfigFile, ASwitchForAWholeSectionIsAValueOrTheSection) {
+  const auto names = [](std::string_view yaml) {
+    Problems problems;
+    std::vector<std::string> told;
+    for (const Given& given : FromYaml(yaml, "t.yaml", problems))
+      told.push_back(std::string(given.setting->name) + "=" + given.value);
+    EXPECT_TRUE(problems.empty()) << yaml;
+    return told;
+  };
+  EXPECT_THAT(names("rate_limits: off\n"), ElementsAre("rate_limits=off"));
+  EXPECT_THAT(names("rate_limits:\n  messages: 100/s\n"),
+              ElementsAre("rate_limits.messages=100/s"));
+  EXPECT_THAT(names("rate_limits:\n  # messages: 100/s\n"), ElementsAre());
+  EXPECT_THAT(Refusals("rate_limits: [off]\n"),
+              ElementsAre("t.yaml:1: rate_limits takes on or off"));
+}
+
 TEST(ConfigFile, UnknownKeysAreRefusedAtEachLevel) {
   EXPECT_THAT(
       Refusals("lisen: x\nsessions:\n  duratoin: 1d\n  color: red\nmetrics: {a: 1}\n"),

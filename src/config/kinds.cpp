@@ -63,6 +63,20 @@ bool IsIpv6(std::string_view host) {
          host.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
+/// The texts between the commas; none when one of them is empty.
+std::optional<std::vector<std::string>> SplitList(std::string_view text) {
+  if (!IsOneLine(text)) return std::nullopt;
+  std::vector<std::string> texts;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view item = Trimmed(text.substr(0, comma));
+    if (item.empty()) return std::nullopt;
+    texts.emplace_back(item);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return texts;
+}
+
 // Take puts the text into its member, or says false and changes nothing.
 
 bool Take(const Text& kind, std::string_view text, Settings& settings) {
@@ -78,17 +92,9 @@ bool Take(const OptionalText& kind, std::string_view text, Settings& settings) {
 }
 
 bool Take(const TextList& kind, std::string_view text, Settings& settings) {
-  if (!IsOneLine(text)) return false;
-  std::vector<std::string> texts;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view item = Trimmed(text.substr(0, comma));
-    if (item.empty()) return false;
-    texts.emplace_back(item);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  if (texts.size() < kind.least) return false;
-  kind.member.In(settings) = std::move(texts);
+  auto texts = SplitList(text);
+  if (!texts || texts->size() < kind.least) return false;
+  kind.member.In(settings) = *std::move(texts);
   return true;
 }
 
@@ -143,6 +149,33 @@ bool Take(const HostPort& kind, std::string_view text, Settings& settings) {
   return true;
 }
 
+bool Take(const OptionalHostPort& kind, std::string_view text, Settings& settings) {
+  const std::optional<Address> address = text.empty() ? Address{} : ParseAddress(text);
+  if (!address) return false;
+  kind.member.In(settings) = *address;
+  return true;
+}
+
+bool Take(const IpBlockList& kind, std::string_view text, Settings& settings) {
+  const auto texts = SplitList(text);
+  if (!texts) return false;
+  std::vector<base::IpBlock> blocks;
+  for (const std::string& item : *texts) {
+    const auto block = base::IpBlock::Parse(item);
+    if (!block) return false;
+    blocks.push_back(*block);
+  }
+  kind.member.In(settings) = std::move(blocks);
+  return true;
+}
+
+bool Take(const RateLimit& kind, std::string_view text, Settings& settings) {
+  const std::optional<base::Rate> rate = base::ParseRate(text);
+  if (!rate) return false;
+  kind.member.In(settings) = *rate;
+  return true;
+}
+
 bool Take(const PostgresUrl& kind, std::string_view text, Settings& settings) {
   const bool postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
   if (!text.empty() && (!postgres || !IsOneLine(text))) return false;
@@ -188,6 +221,14 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
           [&](const ByteSize& k) { return ByteSizeText(k.member.In(settings)); },
           [&](const Decimal& k) { return base::MillionthsText(k.member.In(settings)); },
           [&](const HostPort& k) { return AddressText(k.member.In(settings)); },
+          [&](const OptionalHostPort& k) { return AddressText(k.member.In(settings)); },
+          [&](const IpBlockList& k) {
+            std::vector<std::string> texts;
+            for (const base::IpBlock& block : k.member.In(settings))
+              texts.push_back(block.ToString());
+            return fmt::format("{}", fmt::join(texts, ", "));
+          },
+          [&](const RateLimit& k) { return base::RateText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
           [&](const HttpUrl& k) { return k.member.In(settings); },
           [&](const SecretText& k) {
@@ -231,6 +272,13 @@ std::string Accepts(const Kind& kind) {
                                k.most / 1'000'000);
           },
           [](const HostPort&) -> std::string { return "an address HOST:PORT"; },
+          [](const OptionalHostPort&) -> std::string { return "empty or an address HOST:PORT"; },
+          [](const IpBlockList&) -> std::string {
+            return "empty or addresses and blocks such as 10.0.0.0/8 with commas between them";
+          },
+          [](const RateLimit&) -> std::string {
+            return "off or a rate such as 100/s, 6000/min or 10/h";
+          },
           [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },
           [](const HttpUrl&) -> std::string {
             return "empty or an address https://… (http://… of this machine)";
@@ -273,6 +321,7 @@ std::optional<Address> ParseAddress(std::string_view text) {
 }
 
 std::string AddressText(const Address& address) {
+  if (address.host.empty()) return "";
   const bool ipv6 = address.host.find(':') != std::string::npos;
   return ipv6 ? fmt::format("[{}]:{}", address.host, address.port)
               : fmt::format("{}:{}", address.host, address.port);

@@ -107,6 +107,21 @@ struct HostPort {
   Member<Address> member;
 };
 
+/// The same, or nothing.
+struct OptionalHostPort {
+  Member<Address> member;
+};
+
+/// Addresses and blocks of addresses (base/ip.hpp), with commas between them; or nothing.
+struct IpBlockList {
+  Member<std::vector<base::IpBlock>> member;
+};
+
+/// How often something may happen, as base::ParseRate reads it.
+struct RateLimit {
+  Member<base::Rate> member;
+};
+
 /// Empty, or postgres://… (postgresql://…). Shown without its password.
 struct PostgresUrl {
   Member<std::string> member;
@@ -124,7 +139,8 @@ struct SecretText {
 };
 
 using Kind = std::variant<Text, OptionalText, TextList, Choice, Switch, Integer, Duration, ByteSize,
-                          Decimal, HostPort, PostgresUrl, HttpUrl, SecretText>;
+                          Decimal, HostPort, OptionalHostPort, IpBlockList, RateLimit, PostgresUrl,
+                          HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.
@@ -145,7 +161,7 @@ bool IsSecret(const Kind& kind);
 std::optional<std::size_t> ParseByteSize(std::string_view text);
 std::string ByteSizeText(std::size_t bytes);
 
-/// "127.0.0.1:8080", "[::1]:0".
+/// "127.0.0.1:8080", "[::1]:0"; of an empty address nothing.
 std::optional<Address> ParseAddress(std::string_view text);
 std::string AddressText(const Address& address);
 

@@ -105,6 +105,32 @@ TEST(Kinds, AddressesAreHostAndPort) {
     EXPECT_NE(Refusal("listen", text), "") << text;
 }
 
+TEST(Kinds, ASecondAddressMayBeNone) {
+  EXPECT_EQ(Shown("ops.listen", ""), "");
+  EXPECT_EQ(Shown("ops.listen", "0.0.0.0:9100"), "0.0.0.0:9100");
+  for (const char* text : {":9100", "9100", "off", " "})
+    EXPECT_NE(Refusal("ops.listen", text), "") << text;
+}
+
+TEST(Kinds, ProxiesAreAddressesAndBlocks) {
+  constexpr const char* kName = "http.trusted_proxies";
+  EXPECT_EQ(Shown(kName, ""), "");
+  EXPECT_EQ(Shown(kName, "10.0.0.0/8,192.0.2.1 , 2001:DB8::/32"),
+            "10.0.0.0/8, 192.0.2.1, 2001:db8::/32");
+  EXPECT_EQ(Shown(kName, "::ffff:192.0.2.1"), "192.0.2.1");
+  for (const char* text :
+       {"10.0.0.1/8", "proxy.internal", "10.0.0.0/8,,::1", ",", "10.0.0.0/8 ::1"})
+    EXPECT_NE(Refusal(kName, text), "") << text;
+}
+
+TEST(Kinds, RatesAreACountAndATimeOrOff) {
+  EXPECT_EQ(Shown("rate_limits.messages", "100/s"), "100/s");
+  EXPECT_EQ(Shown("rate_limits.messages", ""), "off");
+  EXPECT_EQ(Shown("rate_limits.messages", "off"), "off");
+  EXPECT_EQ(Refusal("rate_limits.messages", "100"),
+            "\"100\" is not off or a rate such as 100/s, 6000/min or 10/h");
+}
+
 TEST(Kinds, TextIsOneLineOfPrintableCharacters) {
   EXPECT_EQ(Shown("data", "/var/lib/tenüre"), "/var/lib/tenüre");
   EXPECT_NE(Refusal("data", ""), "");

@@ -165,6 +165,27 @@ TEST(Load, ValuesMustMakeSenseTogether) {
               2U);
 }
 
+TEST(Load, WhatServesWithoutATokenHasAnAddressOfItsOwn) {
+  const auto refusals = [](const char* listen, const char* ops) {
+    return Refusals(
+        {.file = {},
+         .environment = {},
+         .flags = {{"--listen", "listen", listen}, {"--ops-listen", "ops.listen", ops}}});
+  };
+  EXPECT_THAT(refusals("127.0.0.1:8080", "127.0.0.1:8080"),
+              ElementsAre("--ops-listen: ops.listen (127.0.0.1:8080) must not be listen "
+                          "(127.0.0.1:8080): it serves without a token"));
+  EXPECT_THAT(refusals("127.0.0.1:8080", "127.0.0.1:9100"), ElementsAre());
+  EXPECT_THAT(refusals("127.0.0.1:0", "127.0.0.1:0"), ElementsAre()) << "two free ports";
+}
+
+TEST(Load, ProxiesAreTrustedOnlyWithAuthentication) {
+  EXPECT_THAT(Refusals({.file = {},
+                        .environment = {},
+                        .flags = {{"--set", "http.trusted_proxies", "10.0.0.0/8"}}}),
+              ElementsAre(HasSubstr("http.trusted_proxies has no use without authentication")));
+}
+
 TEST(Load, TheTextOfTheErrorHasOneLinePerProblem) {
   try {
     Load({.file = {},

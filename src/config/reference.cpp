@@ -21,7 +21,7 @@ Tenure runs without any. What you want otherwise comes from four places; the lat
 1. the default,
 2. the configuration file: `--config FILE`, else `TENURE_CONFIG`, else `./tenure.yaml` when there is one,
 3. environment variables: `sessions.duration` is `TENURE_SESSIONS_DURATION`,
-4. flags: `--listen`, `--data`, `--store` and `--workers`, and every setting as `--set NAME=VALUE`.
+4. flags: `--listen`, `--data`, `--store`, `--workers` and `--ops-listen`, and every setting as `--set NAME=VALUE`.
 
 ```yaml
 # tenure.yaml
@@ -40,7 +40,8 @@ variable or flag. `tenure config check FILE` does nothing else; `tenure config s
 it came from.
 
 - **Durations** are `250ms`, `30s`, `5m`, `1h30m`, `30d`, or ISO 8601 (`PT5M`, `P30D`). **Sizes** are `512B`,
-  `64KiB`, `1MiB`, `2GiB`. **Switches** are `on` or `off` (`true` and `false` are read too).
+  `64KiB`, `1MiB`, `2GiB`. **Switches** are `on` or `off` (`true` and `false` are read too). **Lists** have commas
+  between their items. **Rates** are `100/s`, `6000/min`, `10/h` or `off`.
 - **Secrets** stand neither in the file nor on the command line: give the path of a file that holds the secret with
   `_file` appended to the name (`store.password_file`, `TENURE_STORE_PASSWORD_FILE`), or the secret itself in the
   environment (`TENURE_STORE_PASSWORD`). They are never printed.

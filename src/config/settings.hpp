@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ip.hpp"
 #include "base/log.hpp"
+#include "base/rate.hpp"
 #include "config/secret.hpp"
 
 namespace tenure::config {
@@ -14,7 +16,7 @@ namespace tenure::config {
 // The initialisers here are the defaults; what each setting does, its bounds and when to change it
 // stand in the table (table.cpp) and on the page made from it (docs/reference/settings.md).
 
-/// Where to listen. `host` is a name or an address, IPv6 without its brackets.
+/// Where to listen. `host` is a name or an address, IPv6 without its brackets; empty: nowhere.
 struct Address {
   std::string host;
   std::uint16_t port = 0;  ///< 0: any free one
@@ -53,6 +55,9 @@ struct LaneSettings {
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
 };
 
+/// Which header a proxy says by for whom it speaks.
+enum class ForwardedHeader { kXForwardedFor, kForwarded };
+
 struct HttpSettings {
   int threads = 0;  ///< 0: by the number of cores
   std::size_t max_header_bytes = 16 * 1024;
@@ -63,6 +68,8 @@ struct HttpSettings {
   std::int64_t idle_timeout_ms = 75'000;
   std::int64_t write_timeout_ms = 30'000;
   std::int64_t stop_grace_ms = 10'000;
+  std::vector<base::IpBlock> trusted_proxies;
+  ForwardedHeader forwarded_header = ForwardedHeader::kXForwardedFor;
 
   friend bool operator==(const HttpSettings&, const HttpSettings&) = default;
 };
@@ -97,6 +104,26 @@ struct AuthSettings {
   bool enabled() const { return !keys.empty() || !secret.empty() || !jwks_url.empty(); }
 
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
+};
+
+/// By class of routes (app/rate_classes.hpp).
+struct RateLimitSettings {
+  bool enabled = true;  ///< false: none of them counts
+  base::Rate sessions;
+  base::Rate usage;
+  base::Rate leases;
+  base::Rate tasks;
+  base::Rate messages;
+  base::Rate inbox;
+  base::Rate ops;
+
+  friend bool operator==(const RateLimitSettings&, const RateLimitSettings&) = default;
+};
+
+struct OpsSettings {
+  Address listen;  ///< empty: only the main listener
+
+  friend bool operator==(const OpsSettings&, const OpsSettings&) = default;
 };
 
 struct SessionSettings {
@@ -177,6 +204,8 @@ struct Settings {
   HttpSettings http;
   TlsSettings tls;
   AuthSettings auth;
+  RateLimitSettings rate_limits;
+  OpsSettings ops;
   SessionSettings sessions;
   UsageSettings usage;
   LeaseSettings leases;

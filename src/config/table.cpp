@@ -23,6 +23,7 @@ constexpr std::size_t kGiB = 1'024 * kMiB;
 constexpr std::array<std::string_view, 2> kMigrateWords{"auto", "check"};
 constexpr std::array<std::string_view, 4> kLevelWords{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kStyleWords{"auto", "json", "text"};
+constexpr std::array<std::string_view, 2> kForwardedWords{"x-forwarded-for", "forwarded"};
 
 const Setting kTable[] = {
     {.name = "listen",
@@ -45,6 +46,12 @@ const Setting kTable[] = {
          "To keep some processes of an ensemble for requests alone; at least one process "
          "must have it on.",
      .flag = "--workers"},
+    {.name = "rate_limits",
+     .kind = Switch{AT(rate_limits.enabled)},
+     .does = "Whether the limits of the section of this name count; `off` switches all of them "
+             "off, also those that exist by default.",
+     .change_when = "To `off` to see whether a limit is what stands in somebody's way, or when a "
+                    "gateway in front keeps them already."},
 
     {.name = "store.url",
      .kind = PostgresUrl{AT(store.url)},
@@ -165,6 +172,18 @@ const Setting kTable[] = {
      .does = "How long requests that are under way may still take after SIGTERM.",
      .change_when = "To less than what your service manager waits before it kills."},
 
+    {.name = "http.trusted_proxies",
+     .kind = IpBlockList{AT(http.trusted_proxies)},
+     .does = "The proxies whose word about the client's address is taken: addresses and blocks "
+             "such as `10.0.0.0/8, 2001:db8::/32`. From anybody else it is the socket's.",
+     .change_when = "When a load balancer or a proxy of yours stands in front, and only to its own "
+                    "addresses: whoever asks from one of them chooses what the log says."},
+    {.name = "http.forwarded_header",
+     .kind = Choice{AT(http.forwarded_header), kForwardedWords},
+     .does =
+         "The one header that those proxies write, `X-Forwarded-For` or `Forwarded` (RFC 7239); "
+         "the other is not looked at.",
+     .change_when = "To `forwarded` when your proxies write that one."},
     {.name = "tls.certificate",
      .kind = OptionalText{AT(tls.certificate)},
      .does =
@@ -218,6 +237,47 @@ const Setting kTable[] = {
      .change_when =
          "When your issuer puts the tenant or organisation elsewhere. Whoever can choose "
          "this claim's value chooses the tenant."},
+
+    {.name = "rate_limits.sessions",
+     .kind = RateLimit{AT(rate_limits.sessions)},
+     .does = "How often a person may ask for `/sessions`, or an address when there is no token; "
+             "beyond it the answer is 429. As many as one unit of time has may come at once.",
+     .change_when = "When one caller must not take what is there for all. Each process counts by "
+                    "itself: n of them let n times as many through."},
+    {.name = "rate_limits.usage",
+     .kind = RateLimit{AT(rate_limits.usage)},
+     .does = "The same for `/usage`.",
+     .change_when = "As `rate_limits.sessions`."},
+    {.name = "rate_limits.leases",
+     .kind = RateLimit{AT(rate_limits.leases)},
+     .does = "The same for leases, renewals too.",
+     .change_when = "As `rate_limits.sessions`; leave room for the renewals of all leases that one "
+                    "person's programs hold."},
+    {.name = "rate_limits.tasks",
+     .kind = RateLimit{AT(rate_limits.tasks)},
+     .does = "The same for reliable tasks.",
+     .change_when = "As `rate_limits.sessions`."},
+    {.name = "rate_limits.messages",
+     .kind = RateLimit{AT(rate_limits.messages)},
+     .does = "The same for messages, timers, topics and dead letters. A request counts once, "
+             "however many messages it has.",
+     .change_when = "As `rate_limits.sessions`."},
+    {.name = "rate_limits.inbox",
+     .kind = RateLimit{AT(rate_limits.inbox)},
+     .does = "The same for the inbox.",
+     .change_when = "As `rate_limits.sessions`."},
+    {.name = "rate_limits.ops",
+     .kind = RateLimit{AT(rate_limits.ops)},
+     .does = "The same for `/health`, `/metrics`, `/openapi.json` and the audit; never for the "
+             "probes `/livez` and `/readyz`.",
+     .change_when = "As `rate_limits.sessions`."},
+
+    {.name = "ops.listen",
+     .kind = OptionalHostPort{AT(ops.listen)},
+     .does = "A second address, which serves `/livez`, `/readyz`, `/health` and `/metrics` and "
+             "nothing else, to anybody and without a token.",
+     .change_when = "For probes and Prometheus, on an address that only they can reach.",
+     .flag = "--ops-listen"},
 
     {.name = "sessions.duration",
      .kind = Duration{AT(sessions.duration_ms), kSecond, 3'650 * kDay},

@@ -15,6 +15,7 @@
 
 namespace tenure::couriers {
 
+using messages::AccessDenied;
 using messages::Delivery;
 using messages::Enqueued;
 using messages::Message;
@@ -56,8 +57,8 @@ struct Renewed {
   std::vector<std::string> lost{};         ///< ids of messages
 };
 
-/// The way to a store of messages, blocking. Throws messages::Unavailable, and
-/// std::invalid_argument for what no store would take.
+/// The way to a store of messages, blocking. Throws messages::Unavailable,
+/// messages::AccessDenied, and std::invalid_argument for what no store would take.
 ///
 /// A worker's claims are made under a *hold*. On a store of our own that is a row which the
 /// worker's heartbeat keeps alive, and all that was claimed under it with it; over HTTP it stands

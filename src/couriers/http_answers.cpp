@@ -42,6 +42,8 @@ auto Reading(const http::ClientResponse& response, Read read) {
     return problem;
   });
   if (response.status == 400 || response.status == 413) throw std::invalid_argument(detail);
+  if (response.status == 401 || response.status == 403)
+    throw AccessDenied(fmt::format("access denied ({}): {}", response.status, detail));
   // A 503 other than outcome-unknown says that nothing happened.
   throw Unavailable(
       fmt::format("{}: {}", response.status, detail),

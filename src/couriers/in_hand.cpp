@@ -96,7 +96,7 @@ void InHand::MarkMore(std::unique_lock<std::mutex>& lock, const BatchPtr& batch,
   bool marked = true;
   try {
     mark(batch->claim, static_cast<std::int64_t>(count));
-  } catch (const Unavailable&) {
+  } catch (const Error&) {
     marked = false;
   }
   lock.lock();

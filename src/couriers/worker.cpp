@@ -9,6 +9,7 @@
 
 #include "couriers/in_hand.hpp"
 #include "tenure/messages/outbox.hpp"
+#include "tenure/trace.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -20,6 +21,10 @@ using couriers::Verdict;
 
 constexpr Milliseconds kFetchWait{20'000};
 constexpr Milliseconds kTryAgain{500};
+/// Who may not claim is told so each time, until somebody gives the token its scope. What is in
+/// hand already is renewed and reported as often as ever: while an issuer changes its keys, a good
+/// token can be refused for a moment.
+constexpr Milliseconds kTryAgainDenied{5'000};
 constexpr Milliseconds kLeastTimeout{50};
 constexpr std::size_t kMaxInHand = 1'000;
 constexpr int kDefaultPrefetch = 50;
@@ -60,6 +65,7 @@ void Threw(Job& job, std::string_view what) {
 
 void Handle(const Handler& handler, Job& job, const Clock& clock) {
   JobContext context(job, clock);
+  const TraceScope scope(job.delivery.traceparent);
   try {
     handler(job.delivery, context);
   } catch (const std::exception& error) {
@@ -171,10 +177,11 @@ class Worker::Impl {
       std::optional<std::int64_t> until_ms;
       if (!courier_->beats()) until_ms = sent_ms + options_.lease.count();
       in_hand_.Add(std::move(claimed), hold, until_ms);
-    } catch (const Unavailable& error) {
+    } catch (const Error& error) {
       if (error.outcome_unknown()) in_hand_.Retire(hold);
       Trouble("claiming", error);
-      in_hand_.Pause(kTryAgain);
+      const bool denied = dynamic_cast<const AccessDenied*>(&error) != nullptr;
+      in_hand_.Pause(denied ? kTryAgainDenied : kTryAgain);
     }
   }
 
@@ -182,7 +189,7 @@ class Worker::Impl {
     const auto mark = [this](const std::string& claim, std::int64_t count) {
       try {
         courier_->Started(claim, count, options_.timeout);
-      } catch (const Unavailable& error) {
+      } catch (const Error& error) {
         Trouble("beginning", error);
         throw;
       }
@@ -217,7 +224,7 @@ class Worker::Impl {
     try {
       const auto outcomes = courier_->Report(verdict, reports, {}, options_.timeout);
       for (std::size_t i = 0; i < jobs.size(); ++i) Reported(jobs[i], outcomes[i]);
-    } catch (const Unavailable& error) {
+    } catch (const Error& error) {
       Trouble("reporting", error);
       for (const JobPtr& job : jobs) job->was_reported |= error.outcome_unknown();
       in_hand_.PutBack(jobs, kTryAgain);
@@ -276,7 +283,7 @@ class Worker::Impl {
       const auto renewed = courier_->Renew(holds.current, holds.messages, timeout);
       in_hand_.Renewed(holds, renewed, sent_ms + courier_->hold_time().count());
       return sent_ms + courier_->renew_every().count();
-    } catch (const Unavailable& error) {
+    } catch (const Error& error) {
       Trouble("renewing", error);
       return clock_.NowMs() + kTryAgain.count();
     }
@@ -288,7 +295,7 @@ class Worker::Impl {
       const std::int64_t hold = courier_->Join(owner_, courier_->renew_every());
       in_hand_.SetHold(hold, sent_ms + courier_->hold_time().count());
       return sent_ms;
-    } catch (const Unavailable& error) {
+    } catch (const Error& error) {
       Trouble("joining", error);
       return clock_.NowMs() + kTryAgain.count();
     }
@@ -298,7 +305,7 @@ class Worker::Impl {
     if (hold == 0) return;
     try {
       courier_->Leave({&hold, 1}, courier_->renew_every());
-    } catch (const Unavailable& error) {
+    } catch (const Error& error) {
       Trouble("leaving", error);
     }
   }

@@ -23,6 +23,8 @@ std::optional<Lease> Contend(Manager& manager, const std::string& name, const st
     try {
       auto outcome = manager.TryAcquireFor(name, kMaxWait, options.lease, {}, stop);
       if (auto* lease = std::get_if<Lease>(&outcome)) return std::move(*lease);
+    } catch (const AccessDenied&) {
+      throw;  // it would be denied for ever
     } catch (const LeaseError& e) {
       base::LogWarn("leases.election_failed", "Standing for election failed.",
                     {{"lease", name}, {"error", e.what()}});

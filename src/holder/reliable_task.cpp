@@ -169,6 +169,8 @@ class ReliableTask::Impl {
             outcome.accepted || (may_be_done && outcome.reason == LossReason::kReleased);
         if (done) return std::nullopt;
         return fmt::format("the end of the run was refused: {}", ToText(outcome.reason));
+      } catch (const AccessDenied& e) {
+        return fmt::format("the end could not be reported: {}", e.what());
       } catch (const LeaseError& e) {
         may_be_done = may_be_done || e.outcome_unknown();
         if (!lock.Held()) return fmt::format("the end could not be reported: {}", e.what());

@@ -86,6 +86,9 @@ std::string ProblemOf(dom::element root) {
   });
   if (response.status == 400 || response.status == 413 || response.status == 431)
     throw std::invalid_argument(detail);
+  if (response.status == 401 || response.status == 403)
+    throw leases::AccessDenied(fmt::format("access denied ({}): {}", response.status, detail),
+                               std::move(about));
   // A 503 other than outcome-unknown says that nothing happened.
   about.outcome_unknown =
       type == "outcome-unknown" || (response.status >= 500 && response.status != 503);

@@ -138,6 +138,7 @@ void SetFactor(Usage& usage, const ExchangePtr& exchange) {
   usage.SetFactor(
       kind, *factor, http::Acting(exchange, kFactorAct),
       Answering<SetFactorReply>(exchange, [](const ExchangePtr& to, const SetFactorReply& reply) {
+        const base::LogScope scope(*to);
         base::LogInfo("usage.factor", "a factor of usage was set",
                       {{"kind", reply.factor.kind},
                        {"factor", base::MillionthsText(reply.factor.millionths)}});

@@ -1,6 +1,7 @@
 // A1: nobody reads or changes what belongs to another tenant. Every route of the server is held to
 // its rule, by going through the router: a route that is added later is tested without a word here,
 // except for what a stranger sees of it.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "api/message_calls.hpp"
 #include "api/openapi.hpp"
 #include "api/sample_requests.hpp"
+#include "app/rate_classes.hpp"
 #include "base/base64.hpp"
 
 namespace tenure::api {
@@ -360,8 +362,18 @@ TEST_F(Authorization, OpenApiHasEachRoutesScopeAndItsRefusals) {
         route.scope == http::kPublic ? "[]" : R"([{"bearer":[")" + route.scope + R"("]}])";
     EXPECT_EQ(operation["security"].Dump(), expected) << NameOf(route);
     if (route.scope == http::kPublic) continue;
-    for (const char* status : {"401", "403", "503"})
+    for (const char* status : {"401", "403", "429", "503"})
       EXPECT_TRUE(operation["responses"].Has(status)) << NameOf(route) << " lacks " << status;
+  }
+}
+
+TEST_F(Authorization, EveryRouteButTheProbesIsInOneClassOfRateLimits) {
+  const auto classes = app::RateClassesOf({});
+  for (const http::Route& route : server_->routes()) {
+    const auto count = std::ranges::count_if(
+        classes, [&](const http::RateClass& of) { return http::Covers(of, route); });
+    const bool is_probe = route.pattern == "/livez" || route.pattern == "/readyz";
+    EXPECT_EQ(count, is_probe ? 0 : 1) << NameOf(route);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/lease_calls.hpp"
 #include "api/message_calls.hpp"
+#include "api/program.hpp"
 #include "api/store_under_test.hpp"
 #include "support/http_receiver.hpp"
 
@@ -26,6 +27,7 @@ struct SeenSpan {
   std::string id;
   std::string trace_id;
   std::string parent_id;
+  std::int64_t kind = 0;
   bool failed = false;
   std::map<std::string, std::string> attributes;
 };
@@ -56,7 +58,6 @@ SeenSpan ReadSpan(const Json& span) {
   for (const std::string& key : span.Keys()) EXPECT_TRUE(known.contains(key)) << key;
   EXPECT_TRUE(IsId(span["traceId"].Text(), 32)) << span.Dump();
   EXPECT_TRUE(IsId(span["spanId"].Text(), 16)) << span.Dump();
-  EXPECT_EQ(span["kind"].Int(), 2) << "of a server";
   // 64-bit numbers are strings, and these are of this century.
   const std::int64_t start_ns = std::stoll(span["startTimeUnixNano"].Text());
   EXPECT_GT(start_ns, 1'700'000'000'000'000'000);
@@ -70,6 +71,7 @@ SeenSpan ReadSpan(const Json& span) {
           span["spanId"].Text(),
           span["traceId"].Text(),
           has_parent ? span["parentSpanId"].Text() : "",
+          span["kind"].Int(),
           failed,
           ReadAttributes(span["attributes"])};
 }
@@ -128,6 +130,7 @@ TEST_F(Traces, ATracedAcquireArrivesBelowItsParent) {
   EXPECT_EQ(span.name, "Lease.Acquire");
   EXPECT_EQ(span.trace_id, kTraceId);
   EXPECT_EQ(span.parent_id, kParentId);
+  EXPECT_EQ(span.kind, 2) << "of a server";
   EXPECT_FALSE(span.failed);
   EXPECT_EQ(span.attributes.at("lease.name"), lease.name());
   EXPECT_EQ(span.attributes.at("lease.id"), ask.term);
@@ -220,6 +223,48 @@ TEST_F(Traces, WhoLeavesTheLineLeavesASpan) {
   EXPECT_EQ(span.name, "Lease.Acquire");
   EXPECT_EQ(span.attributes.at("lease.result"), "abandoned");
   EXPECT_FALSE(span.attributes.contains("http.response.status_code")) << "nobody was answered";
+}
+
+TEST_F(Traces, WhatIsSentToTheReceiverOfUsageIsASpanAndTellsIt) {
+  HttpReceiver usage;
+  const auto server = store_.Serve(
+      {"--set", "telemetry.traces_endpoint=" + receiver_.Url() + "/v1/traces?from=test", "--set",
+       "usage.endpoint=" + usage.Url() + "/usages", "--set", "usage.interval=1s"});
+  Api(*server).Put(NewKey(), 1);
+  const auto sent = usage.Next();
+  usage.Answer(200);
+  const SeenSpan span = Await(1).at(0);
+  EXPECT_EQ(span.name, "Usage.Send");
+  EXPECT_EQ(span.kind, 3) << "of a client";
+  EXPECT_EQ(span.parent_id, "");
+  EXPECT_EQ(sent.FindHeader("traceparent"), "00-" + span.trace_id + "-" + span.id + "-01");
+  EXPECT_EQ(span.attributes.at("usage.key"), sent.FindHeader("Idempotency-Key"));
+  EXPECT_EQ(span.attributes.at("http.response.status_code"), "200");
+}
+
+TEST_F(Traces, ACommandOfATracedScriptIsPartOfItsTrace) {
+  const auto server = Serve();
+  const std::string trace = Under("01").front().second;
+  const auto result =
+      RunTenure({"lease", "run", "nightly", "--server", server->Url(), "--", "true"},
+                {{"TRACEPARENT", trace}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const SeenSpan& span : Await(2)) {
+    EXPECT_EQ(span.trace_id, kTraceId) << span.name;
+    EXPECT_EQ(span.parent_id, kParentId) << span.name;
+  }
+}
+
+TEST_F(Traces, LinesOfTheLogNameTheTrace) {
+  const auto server = Serve();
+  const Api api(*server);
+  Lease lease(api);
+  lease.Acquire();
+  lease.Post("break", R"({"reason":"test"})", Under("01"));
+  Eventually("the line is written",
+             [&] { return server->Output().find("leases.break") != std::string::npos; });
+  EXPECT_THAT(server->Output(), HasSubstr(std::string(R"("trace_id":")") + kTraceId));
+  EXPECT_THAT(server->Output(), HasSubstr(R"("client":"127.0.0.1")"));
 }
 
 TEST_F(Traces, WhatTheCallerDoesNotRecordIsNotRecordedHereAndNonsenseBeginsATrace) {

@@ -59,4 +59,12 @@ class ProviderUnavailable : public LeaseError {
   using LeaseError::LeaseError;
 };
 
+/// The server does not take the token (401), or it does not allow this (403): the message is the
+/// server's, and names the scope that is missing. Nothing happened, and asking again with the same
+/// token does not help, so the library does not.
+class AccessDenied : public LeaseError {
+ public:
+  using LeaseError::LeaseError;
+};
+
 }  // namespace tenure::leases

@@ -24,7 +24,8 @@ struct LeaderOptions {
 /// `work` gets the lease, with its fence, and a token of its own, and must return soon after that
 /// token was requested: that happens when leadership is lost, and when `stop` is requested. The
 /// lease is renewed until `work` has returned and released only then, so that at a planned
-/// hand-over the next leader never starts beside it. What `work` throws goes to the caller.
+/// hand-over the next leader never starts beside it. What `work` throws goes to the caller;
+/// so does AccessDenied. Other troubles of the provider are waited out.
 void RunAsLeader(Manager& manager, const std::string& name,
                  const std::function<void(Lease& lease, std::stop_token stop)>& work,
                  std::stop_token stop, const LeaderOptions& options = {});

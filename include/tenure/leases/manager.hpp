@@ -50,7 +50,7 @@ class Manager {
 
   using TryOutcome = std::variant<Lease, HeldByAnother>;
 
-  /// One try. Throws ProviderUnavailable, std::invalid_argument.
+  /// One try. Throws ProviderUnavailable, AccessDenied, std::invalid_argument.
   TryOutcome TryAcquire(std::string_view name, const LeaseOptions& options = {},
                         Events events = {});
   /// Waits for one's turn, first come first served where the provider has that. Asks again after

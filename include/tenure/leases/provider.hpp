@@ -30,7 +30,8 @@ void Require(const Guarantees& given, const Guarantees& wanted, std::string_view
 ///
 /// Calls block, at most for about `timeout` (Acquire: longer by its wait); then, and whenever the
 /// store cannot be reached, they throw ProviderUnavailable, which says whether the outcome is
-/// unknown. Bad names and values throw std::invalid_argument.
+/// unknown. A token that is not taken, or does not allow the call, is AccessDenied. Bad names and
+/// values throw std::invalid_argument.
 ///
 /// Threads: one at a time, except `Cancel`.
 class Session {

@@ -45,8 +45,9 @@ struct ClaimOptions {
 ///   }
 ///
 /// Every change is one atomic step in the store, and answered when it is durable. Calls block;
-/// they throw Unavailable when the store cannot be reached or does not answer in time, and
-/// std::invalid_argument for what no store would take.
+/// they throw Unavailable when the store cannot be reached or does not answer in time, AccessDenied
+/// when a server does not take or does not honour the token, and std::invalid_argument for what no
+/// store would take.
 ///
 /// What was claimed and not reported before the lease ended comes back to the line, and counts as a
 /// crash; three, and it is a dead letter.

@@ -15,6 +15,15 @@ class Unavailable : public Error {
   using Error::Error;
 };
 
+/// The server does not take the token (401), or it does not allow this (403): the message is the
+/// server's, and names the scope that is missing. Nothing happened, and asking again with the same
+/// token does not help. (A Worker, which has nobody to throw at, says so by `on_trouble` and asks
+/// again seldom.)
+class AccessDenied : public Error {
+ public:
+  explicit AccessDenied(const std::string& message) : Error(message, false) {}
+};
+
 /// A former owner tried to acknowledge in its own transaction: roll back. The message was handed to
 /// somebody else, or is finished.
 class StaleClaim : public Error {

@@ -60,6 +60,8 @@ std::string Sentences(const Answer& answer, const element& problem) {
   if (text.empty()) text = Text(problem, "title");
   if (text.empty()) text = fmt::format("the server answered {}", answer.status);
   text += FieldLines(problem, text);
+  if (answer.status == 401)
+    text += "\nGive a token with --token-file FILE or TENURE_TOKEN (docs/security.md).";
   if (!answer.retry_after.empty())
     text += fmt::format("\nTry again in {} s.", config::Printable(answer.retry_after));
   if (const std::string request = Text(problem, "request_id");

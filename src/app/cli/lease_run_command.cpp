@@ -75,6 +75,9 @@ class LeaseRun final : public Command {
     } catch (const leases::ProviderUnavailable& error) {
       console.err << fmt::format("tenure: {}\n", config::Printable(error.what()));
       return kExitUnavailable;
+    } catch (const leases::AccessDenied& error) {
+      console.err << fmt::format("tenure: {}\n", config::Printable(error.what()));
+      return kExitError;
     }
   }
 
@@ -122,7 +125,7 @@ class LeaseRun final : public Command {
       console.err << fmt::format("tenure: {} was lost ({}) before the command had ended\n", name_,
                                  leases::ToText(released.reason));
       return kExitLost;
-    } catch (const leases::ProviderUnavailable& error) {
+    } catch (const leases::LeaseError& error) {
       console.err << fmt::format("tenure: {} could not be released ({}); it ends by itself\n",
                                  name_, config::Printable(error.what()));
       return exit_code;

@@ -1,6 +1,7 @@
 #include "app/cli/run.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "config/printable.hpp"
 #include "config/problem.hpp"
 #include "config/suggest.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::app {
 namespace {
@@ -110,6 +112,9 @@ int Run(const std::vector<std::string>& arguments, Console& console) {
     console.err << "tenure: " << error.what() << "\n";
     return exit;
   };
+  // A command that a traced script runs is part of its trace.
+  const char* const trace = std::getenv("TRACEPARENT");
+  const telemetry::TraceScope scope(telemetry::ParseTraceParent(trace ? trace : ""));
   try {
     return Dispatch(arguments, console);
   } catch (const UsageError& error) {

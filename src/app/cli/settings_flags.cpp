@@ -14,6 +14,7 @@ namespace {
 
 std::string_view Placeholder(const config::Setting& setting) {
   if (std::holds_alternative<config::HostPort>(setting.kind)) return "HOST:PORT";
+  if (std::holds_alternative<config::OptionalHostPort>(setting.kind)) return "HOST:PORT";
   if (std::holds_alternative<config::Switch>(setting.kind)) return "on|off";
   if (std::holds_alternative<config::PostgresUrl>(setting.kind)) return "URL";
   return "DIR";
