@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "api/guarded_process.hpp"
+#include "api/lease_calls.hpp"
 #include "api/program.hpp"
 #include "api/store_under_test.hpp"
 #include "auth/signer.hpp"
@@ -78,6 +79,19 @@ TEST(Proxies, WithoutATokenTheAddressBehindATrustedProxyCounts) {
   EXPECT_EQ(status("192.0.2.1"), 429);
   EXPECT_EQ(status("192.0.2.2"), 200);
   EXPECT_EQ(status("192.0.2.2, 127.0.0.9"), 429) << "two proxies, one behind the other";
+}
+
+TEST(Proxies, TheAuditNamesWhoStandsBehindThem) {
+  const GuardedProcess server({"--set", "http.trusted_proxies=127.0.0.0/8"});
+  const Api ada = server.As("leases:write admin");
+  Lease lease(ada);
+  ASSERT_EQ(lease.Acquire().status, 200);
+  const support::HttpHeaders by_proxy{{"X-Forwarded-For", "192.0.2.1"}};
+  ASSERT_EQ(lease.Post("break", R"({"reason":"a test"})", by_proxy).status, 200);
+  const support::Json entry = ada.Get("/api/v1/audit").Json()["items"][0];
+  EXPECT_EQ(entry["act"].Text(), "lease.break");
+  EXPECT_EQ(entry["person"].Text(), "ada");
+  EXPECT_EQ(entry["address"].Text(), "192.0.2.1");
 }
 
 TEST(Proxies, NobodyElsesWordCounts) {
