@@ -27,6 +27,7 @@ inline base::Actor ActorOf(const ExchangePtr& exchange, std::string act) {
   return {.act = std::move(act),
           .tenant = TenantOf(exchange),
           .person = request.principal.person,
+          .address = request.client_address,
           .request_id = request.request_id};
 }
 
