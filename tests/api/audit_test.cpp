@@ -158,6 +158,7 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
     EXPECT_THAT(route.acts, Contains(entry["act"].Text())) << route.operation;
     EXPECT_EQ(entry["tenant"].Text(), tenant_);
     EXPECT_EQ(entry["person"].Text(), "ada");
+    EXPECT_EQ(entry["address"].Text(), "127.0.0.1");
     EXPECT_NE(entry["request_id"].Text(), "");
     EXPECT_NE(entry["object"].Text(), "") << route.operation;
   }
