@@ -25,7 +25,7 @@ OutgoingReply Post(const TestServer& server, std::string ca_file) {
   Outgoing outgoing({.ca_file = std::move(ca_file)});
   outgoing.Start();
   std::promise<OutgoingReply> reply;
-  outgoing.Send({.url = Url(server) + "/act", .body = "[]"},
+  outgoing.Send({.url = Url(server) + "/act", .body = "[]", .timeout_ms = 60'000},
                 [&](OutgoingReply r) { reply.set_value(std::move(r)); });
   return reply.get_future().get();
 }
