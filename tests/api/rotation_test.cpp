@@ -76,7 +76,8 @@ class Load {
   void Run(std::size_t number) {
     const bool keeps = number % 2 == 0;
     const std::string path = fmt::format("/api/v1/leases/rotation-{}/acquire", number);
-    const std::string body = fmt::format(R"({{"term":"{}","ttl_ms":60000}})", NewUuid());
+    const std::string body =
+        fmt::format(R"({{"term":"{}","holder":"client","ttl_ms":60000}})", NewUuid());
     std::optional<http::Client> client;
     while (!stopping_) {
       if (!client || !keeps)
@@ -131,7 +132,7 @@ class Rotation : public testing::Test {
     http::Client client({.base_url = server.Url(), .token = token, .ca_file = server.CaFile()});
     return client
         .Send(http::Method::kPost, "/api/v1/leases/probe/acquire",
-              R"({"term":"00000000-0000-4000-8000-000000000001","ttl_ms":60000})")
+              R"({"term":"00000000-0000-4000-8000-000000000001","holder":"probe","ttl_ms":60000})")
         .status;
   }
 
