@@ -163,9 +163,7 @@ std::string Post(const std::string& path, const std::string& body) {
   return HttpRequest("POST", path, body);
 }
 
-std::string Get(const std::string& path) {
-  return HttpRequest("GET", path);
-}
+std::string Get(const std::string& path) { return HttpRequest("GET", path); }
 
 std::string LeasePath(const Hold& hold) {
   std::string path = "/api/v1/leases/";

@@ -32,8 +32,6 @@ std::string PutRequest(std::uint64_t number, int kind) {
   return HttpRequest("PUT", "/sessions", PutBody(number, kind));
 }
 
-std::string DeleteRequest(std::string_view path) {
-  return HttpRequest("DELETE", path);
-}
+std::string DeleteRequest(std::string_view path) { return HttpRequest("DELETE", path); }
 
 }  // namespace bench
