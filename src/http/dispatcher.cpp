@@ -73,7 +73,7 @@ void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
 
 void Dispatcher::Serve(const std::shared_ptr<LiveExchange>& exchange) const {
   Request& request = exchange->mutable_request();
-  if (protected_mode()) CheckLocal(request);
+  if (protected_mode()) CheckLocal(request, parts_.scheme);
   const Route& route = FindRoute(request);
   exchange->set_probe(parts_.probe.OfRoute(route));
   Authorize(route, request);

@@ -23,6 +23,7 @@ class Dispatcher {
     RateLimits& limits;
     Authenticator authenticator;
     Visitors visitors;
+    std::string_view scheme;    ///< "http" or "https"
     telemetry::Tracer* tracer;  ///< may be null
   };
   explicit Dispatcher(Parts parts) : parts_(std::move(parts)) {}

@@ -40,14 +40,10 @@ bool IsProxyHeader(std::string_view name) {
          EqualsNoCase(name, "X-Real-IP") || StartsWithNoCase(name, "X-Forwarded-");
 }
 
-/// Where the host names its port, the scheme tells nothing: a port speaks one of the two, and
-/// nobody else is there. Without one, http and https are two servers.
-bool IsSameOrigin(std::string_view origin, std::string_view host) {
-  constexpr std::string_view kHttp = "http://";
-  constexpr std::string_view kHttps = "https://";
-  const bool names_port = host.rfind(':') != std::string_view::npos && !host.ends_with(']');
-  const std::string_view scheme = names_port && StartsWithNoCase(origin, kHttps) ? kHttps : kHttp;
-  return StartsWithNoCase(origin, scheme) && EqualsNoCase(origin.substr(scheme.size()), host);
+bool IsSameOrigin(std::string_view origin, std::string_view scheme, std::string_view host) {
+  if (!StartsWithNoCase(origin, scheme)) return false;
+  origin.remove_prefix(scheme.size());
+  return origin.starts_with("://") && EqualsNoCase(origin.substr(3), host);
 }
 
 }  // namespace
@@ -62,14 +58,14 @@ bool IsLocalHost(std::string_view host) {
   return EqualsNoCase(host, "localhost") || host == "[::1]" || IsLoopbackV4(host);
 }
 
-void CheckLocal(const Request& request) {
+void CheckLocal(const Request& request, std::string_view scheme) {
   const std::string_view host = request.FindHeader("Host").value_or(std::string_view());
   if (!IsLocalHost(host))
     Refuse("The Host header does not name this machine; use localhost, 127.0.0.1 or [::1].");
   for (const auto& [name, value] : request.headers) {
     switch (name.front() | 0x20) {  // most headers begin with none of these letters
       case 'o':
-        if (EqualsNoCase(name, "Origin") && !IsSameOrigin(value, host))
+        if (EqualsNoCase(name, "Origin") && !IsSameOrigin(value, scheme, host))
           Refuse("The Origin is another site.");
         break;
       case 's':

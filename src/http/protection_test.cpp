@@ -5,11 +5,11 @@
 namespace tenure::http {
 namespace {
 
-bool Accepted(std::vector<Header> headers) {
+bool Accepted(std::vector<Header> headers, std::string_view scheme = "http") {
   Request request;
   request.headers = std::move(headers);
   try {
-    CheckLocal(request);
+    CheckLocal(request, scheme);
     return true;
   } catch (const ProblemError& error) {
     EXPECT_EQ(error.problem().status, 403);
@@ -57,10 +57,13 @@ TEST(Protection, OnlyItsOwnPagesMayAsk) {
   const Header host{"Host", "localhost:8080"};
   EXPECT_TRUE(Accepted({host, {"Origin", "http://localhost:8080"}}));
   EXPECT_TRUE(Accepted({host, {"origin", "HTTP://LOCALHOST:8080"}}));
-  EXPECT_TRUE(Accepted({host, {"Origin", "https://localhost:8080"}})) << "where TLS is spoken";
-  for (const char* origin : {"null", "", "http://localhost", "http://localhost:8081",
-                             "https://localhost", "http://127.0.0.1:8080", "http://evil.example",
-                             "http://localhost:8080.evil.example", "localhost:8080"})
+  EXPECT_TRUE(Accepted({host, {"Origin", "https://localhost:8080"}}, "https"));
+  EXPECT_FALSE(Accepted({host, {"Origin", "http://localhost:8080"}}, "https"));
+  EXPECT_TRUE(Accepted({{"Host", "localhost"}, {"Origin", "https://localhost"}}, "https"));
+  for (const char* origin :
+       {"null", "", "http://localhost", "http://localhost:8081", "https://localhost",
+        "http://127.0.0.1:8080", "http://evil.example", "http://localhost:8080.evil.example",
+        "localhost:8080", "https://localhost:8080"})
     EXPECT_FALSE(Accepted({host, {"Origin", origin}})) << origin;
   EXPECT_FALSE(Accepted({{"Host", "localhost"}, {"Origin", "https://localhost"}}));
   EXPECT_FALSE(

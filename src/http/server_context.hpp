@@ -23,6 +23,7 @@ struct ServerContext {
                     .limits = limits,
                     .authenticator = std::move(authenticator),
                     .visitors = options.visitors,
+                    .scheme = options.certificate ? "https" : "http",
                     .tracer = tracer}) {}
 
   const ServerOptions options;
