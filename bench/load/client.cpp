@@ -87,9 +87,10 @@ void Client::Send(std::size_t index, std::string_view request) {
   Watch(index, true);
 }
 
-void Client::Poll(int timeout_ms) {
+void Client::PollFor(std::int64_t nanos) {
   std::array<epoll_event, 256> events;
-  const int count = epoll_wait(poller_, events.data(), events.size(), timeout_ms);
+  const timespec timeout{.tv_sec = nanos / 1'000'000'000, .tv_nsec = nanos % 1'000'000'000};
+  const int count = epoll_pwait2(poller_, events.data(), events.size(), &timeout, nullptr);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     const auto index = static_cast<std::size_t>(event.data.u64);

@@ -32,7 +32,8 @@ class Client {
   void Send(std::size_t connection, std::string_view request);
 
   /// Takes what has come in, and waits at most this long for something.
-  void Poll(int timeout_ms);
+  void Poll(int timeout_ms) { PollFor(timeout_ms * std::int64_t{1'000'000}); }
+  void PollFor(std::int64_t nanos);
 
  private:
   struct Connection {

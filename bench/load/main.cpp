@@ -12,6 +12,7 @@
 //
 // A status that a mode does not expect ends it with exit status 1.
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <fstream>
@@ -144,8 +145,8 @@ class OpenLoop {
     for (std::int64_t now = begun_; now < end; now = NowNanos()) {
       Arrive(now);
       SendWaiting();
-      const std::int64_t idle = Due(arrived_) - NowNanos();
-      client_.Poll(idle > 2'000'000 ? 1 : 0);
+      // Asleep in between: a client that spins would take a core from the server.
+      client_.PollFor(std::max<std::int64_t>(0, Due(arrived_) - NowNanos()));
     }
     const std::int64_t give_up = NowNanos() + kDrainNanos;
     while (client_.busy() > 0 && NowNanos() < give_up) client_.Poll(100);

@@ -5,8 +5,8 @@
 //   messages messages_http latency --port P --count N [--enqueue-port Q | --store URL] [--load-rate
 //   R]
 //       one message at a time, from the call that enqueues it (on port Q, or in SQL: select
-//       tenure.enqueue) until a claim that waits on port P has it; while R messages of other topics
-//       are enqueued and done each second
+//       tenure.enqueue), and from its answer, which says that it is committed, until a claim that
+//       waits on port P has it; while R messages of other topics are enqueued and done each second
 //   messages_http wait    --port P --seconds T                     one claim after another, in vain
 //
 // With --topics N the messages are of N topics (1). An answer that is not what it should be ends it
@@ -245,26 +245,31 @@ int Latency(const Options& options) {
   Caller waiter(PortOf(options)), acker(PortOf(options));
   Caller enqueuer(static_cast<std::uint16_t>(options.Number("enqueue-port", PortOf(options))));
   const Background background(PortOf(options), options.Number("load-rate", 0));
-  Latencies latencies;
+  Latencies from_call, from_commit;
   const std::uint64_t count = options.Number("count");
   for (std::uint64_t i = 0; i < count; ++i) {
     waiter.Send(Claim(R"(["latency"])", 1, 60'000));
     // Who waits has asked and found nothing by then.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const std::int64_t begun = NowNanos();
-    if (producer)
+    if (producer) {
       producer->Enqueue(topic, MessagePayload(i));
-    else
+    } else {
       enqueuer.Send(EnqueueOne(topic, i));
+      enqueuer.Receive(201);
+    }
+    const std::int64_t committed = NowNanos();
     std::size_t claimed = 0;
     const std::string ack = AckOf(waiter.Receive(200), claimed);
-    latencies.Add((NowNanos() - begun) / 1'000);
+    const std::int64_t started = NowNanos();
+    from_call.Add((started - begun) / 1'000);
+    from_commit.Add((started - committed) / 1'000);
     if (claimed != 1) Die("nothing was claimed");
-    if (!producer) enqueuer.Receive(201);
     acker.Send(ack);
     if (DoneIn(acker.Receive(200)) != 1) Die("the message was not acknowledged");
   }
-  fmt::print("{{\"count\": {}, {}}}\n", count, latencies.Json("latency"));
+  fmt::print("{{\"count\": {}, {}, {}}}\n", count, from_call.Json("from_call"),
+             from_commit.Json("from_commit"));
   return 0;
 }
 

@@ -4,13 +4,14 @@
 //   process --store S --count C [--in-flight N]     claims and acknowledges the C that are there
 //   fill    --store S --count C [--keep-ms K]       C messages; with K: done at once and kept
 //   rounds  --store S --seconds T [--keep-ms K]     enqueue, claim, acknowledge 500, each timed
-//   latency --store S --count C                     one at a time, enqueue to claim
+//   latency --store S --count C                     one at a time: call, commit, claim
 //
 // A store is a postgres:// address or a folder. With --topics N they are of N topics (1). An answer
 // that is not what it should be ends it with exit status 1.
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -249,10 +250,10 @@ int Rounds(const Options& options) {
 
 int Latency(const Options& options) {
   LocalMessages local(options.Text("store"));
-  Latencies latencies;
+  Latencies from_call, from_commit;
   const std::uint64_t count = options.Number("count");
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::promise<std::int64_t> claimed;
+    std::promise<std::int64_t> committed, claimed;
     local->ClaimWaiting(ClaimOf(1, 1), 60'000, nullptr, [&](tenure::db::Result<ClaimReply> result) {
       const std::int64_t now = NowNanos();
       const ClaimReply claim = Unwrap(std::move(result));
@@ -265,10 +266,14 @@ int Latency(const Options& options) {
     const std::int64_t begun = NowNanos();
     messages::EnqueueRequest one{.tenant = kTenant};
     one.messages.push_back({.topic = TopicName(0), .payload = MessagePayload(i)});
-    local->Enqueue(std::move(one), nullptr, [](const auto&) {});
-    latencies.Add((claimed.get_future().get() - begun) / 1'000);
+    local->Enqueue(std::move(one), nullptr, [&](const auto&) { committed.set_value(NowNanos()); });
+    const std::int64_t commit = committed.get_future().get();
+    const std::int64_t started = claimed.get_future().get();
+    from_call.Add((started - begun) / 1'000);
+    from_commit.Add(std::max<std::int64_t>(0, started - commit) / 1'000);
   }
-  fmt::print("{{\"count\": {}, {}}}\n", count, latencies.Json("latency"));
+  fmt::print("{{\"count\": {}, {}, {}}}\n", count, from_call.Json("from_call"),
+             from_commit.Json("from_commit"));
   return 0;
 }
 

@@ -1,6 +1,5 @@
-"""One message at a time, from enqueue to who waits for it: in a process, across two, from SQL; idle and at half load."""
+"""One message at a time, from its commit to who waits for it: in a process, across two, from SQL; idle and at half load."""
 
-import statistics
 import time
 
 from harness.figures import Figure, spread
@@ -23,10 +22,10 @@ def reported(what):
     return Figure(NAME, what, "nothing", "ms", None, "<=")
 
 
-def note(figure, latency):
-    figure.ours.append(latency["p99_us"] / 1000)
+def note(figure, found):
+    figure.ours.append(found["from_commit"]["p99_us"] / 1000)
     figure.peer = figure.peer[:1] * len(figure.ours)
-    figure.notes[f"{figure.what}, last run"] = latency
+    figure.notes[f"{figure.what}, last run"] = {since: found[since] for since in ("from_call", "from_commit")}
 
 
 def idle_percent(bench, tenure, also):
@@ -71,27 +70,26 @@ def measure(bench):
     peers = {name: [] for name in PEER_NAMES}
     for _ in range(bench.repeat):
         for engine in inside:
-            note(inside[engine], library(bench, "latency", place_of(bench, engine)[0], count=count)["latency"])
+            note(inside[engine], library(bench, "latency", place_of(bench, engine)[0], count=count))
         with Tenure(bench, bench.new_folder()) as server:
-            note(one["SQLite"], over_http(bench, "latency", server.port, count=count)["latency"])
+            note(one["SQLite"], over_http(bench, "latency", server.port, count=count))
         store, _ = place_of(bench, "PostgreSQL")
         with Tenure(bench, bench.new_folder(), store) as server, \
                 Tenure(bench, bench.new_folder(), store) as other:
             elsewhere = {"enqueue_port": other.port}
             in_sql = {"store": store}
-            note(one["PostgreSQL"], over_http(bench, "latency", server.port, count=count)["latency"])
-            note(across, over_http(bench, "latency", server.port, count=count, **elsewhere)["latency"])
-            note(sql, over_http(bench, "latency", server.port, count=count, **in_sql)["latency"])
+            note(one["PostgreSQL"], over_http(bench, "latency", server.port, count=count))
+            note(across, over_http(bench, "latency", server.port, count=count, **elsewhere))
+            note(sql, over_http(bench, "latency", server.port, count=count, **in_sql))
             idle.ours.append(max(0.001, idle_percent(bench, server, [bench.postgres.process])))
             idle.peer = [IDLE_PERCENT] * len(idle.ours)
             rate = half_load(bench, server)
             busy.notes["half load"] = f"{rate:,} messages/s enqueued, claimed and acknowledged"
             for figure, how in ((busy, {}), (across_busy, elsewhere), (sql_busy, in_sql)):
-                note(figure, over_http(bench, "latency", server.port, count=count, load_rate=rate, **how)["latency"])
+                note(figure, over_http(bench, "latency", server.port, count=count, load_rate=rate, **how))
         for name in PEER_NAMES:
             peers[name].append(Peer(bench, name).latency(count))
     idle.notes["peers, idle"] = {
         name: ", ".join(f"{p} {spread([r[f'{p}_us'] / 1000 for r in found])} ms" for p in ("p50", "p99"))
         for name, found in peers.items()}
-    idle.notes["Tenure, idle, p50"] = {f.what: f"{statistics.median(f.ours):.3g} ms (p99)" for f in (across, sql)}
     return [*inside.values(), *one.values(), busy, across, across_busy, sql, sql_busy, idle]

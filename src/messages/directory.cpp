@@ -58,6 +58,12 @@ std::optional<std::int64_t> Directory::IdOf(std::string_view tenant, std::string
   return found->second.topic_id;
 }
 
+std::size_t Directory::TurnOf(std::string_view tenant, std::string_view topic) {
+  const std::lock_guard lock(mutex_);
+  if (turns_.size() > kMaxTopics) turns_.clear();
+  return turns_.try_emplace(Key(tenant, topic), turns_.size()).first->second;
+}
+
 Directory::Look Directory::LinesOf(std::string_view tenant, std::string_view topic) {
   const std::lock_guard lock(mutex_);
   auto& topics = Topics();

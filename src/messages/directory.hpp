@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -64,6 +65,10 @@ class Directory {
   /// Its number, if all of these lines are known to be in its row.
   std::optional<std::int64_t> IdOf(std::string_view tenant, std::string_view topic,
                                    std::int64_t lines) const;
+  /// Topics are numbered as they are seen: who divides work by this number divides it evenly, even
+  /// among few topics (by hash three of four may meet). The number stays the same until so many
+  /// were seen that all are forgotten.
+  std::size_t TurnOf(std::string_view tenant, std::string_view topic);
   /// The lines that are known; those of the default priority for a topic that is not. About every
   /// kRescanMs from the bottom.
   Look LinesOf(std::string_view tenant, std::string_view topic);
@@ -99,6 +104,7 @@ class Directory {
   mutable std::map<Key, Topic> topics_;
   mutable std::map<std::string, std::vector<Known>, std::less<>> recent_;  // the last one first
   mutable std::int64_t incarnation_ = 0;
+  std::map<Key, std::size_t> turns_;  // guarded by mutex_
 };
 
 }  // namespace tenure::messages

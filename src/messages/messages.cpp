@@ -28,10 +28,6 @@ auto Only(Callback done) {
   };
 }
 
-std::size_t HashOf(std::string_view tenant, std::string_view topic) {
-  return std::hash<std::string_view>()(tenant) * 31 + std::hash<std::string_view>()(topic);
-}
-
 /// Under an idempotency key: the lane of keys is the one that may wait for it.
 template <class Handler, class Request, class Callback>
 void SubmitOnce(db::Store& store, Handler& handler, base::Caller caller, Request request,
@@ -103,10 +99,13 @@ Messages::Messages(db::Store& store, wake::Registry& wake, std::string process,
 
 void Messages::Enqueue(EnqueueRequest request, base::Caller caller, Callback<EnqueueReply> done) {
   const bool keyed = HasKeys(request);
-  const std::size_t hash =
-      request.messages.empty() ? 0 : HashOf(request.tenant, request.messages.front().topic);
-  SubmitTo(keyed ? store_.KeyLane() : store_.WriteLane(hash), keyed ? enqueue_keyed_ : enqueue_,
-           std::move(caller), hash, std::move(request),
+  // A topic stays with its lane, so what one process puts into it is committed in the order in
+  // which it came. (Somebody else's may commit in between: directory.hpp, 2.)
+  const std::size_t turn = request.messages.empty()
+                               ? 0
+                               : directory_.TurnOf(request.tenant, request.messages.front().topic);
+  SubmitTo(keyed ? store_.KeyLane() : store_.WriteLane(turn), keyed ? enqueue_keyed_ : enqueue_,
+           std::move(caller), turn, std::move(request),
            Only<EnqueueReply, EnqueueResult>(std::move(done)));
 }
 
@@ -190,8 +189,8 @@ void Messages::ChangeDead(DeadChangeRequest request, base::Caller caller,
 
 void Messages::ChangeTopic(TopicChange change, base::Caller caller,
                            Callback<TopicChangeReply> done) {
-  const std::size_t hash = HashOf(change.tenant, change.name);
-  SubmitTo(store_.KeyLane(), topic_change_, std::move(caller), hash, std::move(change),
+  const std::size_t turn = directory_.TurnOf(change.tenant, change.name);
+  SubmitTo(store_.KeyLane(), topic_change_, std::move(caller), turn, std::move(change),
            std::move(done));
 }
 
