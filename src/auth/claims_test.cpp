@@ -30,9 +30,9 @@ std::string Payload(std::vector<std::pair<std::string, std::string>> changed = {
                                                            {"sub", R"("ada")"},
                                                            {"tid", R"("t1")"},
                                                            {"scope", R"("a:read b")"}};
-  for (auto& [name, value] : changed) {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [&](const auto& member) { return member.first == name; });
+  for (const auto& [name, value] : changed) {
+    const auto found =
+        std::ranges::find(members, name, &std::pair<std::string, std::string>::first);
     if (found == members.end())
       members.emplace_back(name, value);
     else

@@ -22,12 +22,13 @@ struct Work final : LogSource {
 };
 
 class LogLines : public testing::Test {
- protected:
+ public:
   LogLines() { ConfigureLog(LogLevel::kInfo, LogFormat::kJson, "here"); }
   ~LogLines() override { ConfigureLog(LogLevel::kInfo, LogFormat::kText, ""); }
   LogLines(const LogLines&) = delete;
   LogLines& operator=(const LogLines&) = delete;
 
+ protected:
   static std::string Line(LogLevel level = LogLevel::kInfo) {
     testing::internal::CaptureStderr();
     Log(level, "test.event", "Something happened.", {{"count", 1}});

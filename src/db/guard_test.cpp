@@ -97,7 +97,7 @@ class Steps final : public StepHook {
 };
 
 class GuardTest : public testing::TestWithParam<EngineKind> {
- protected:
+ public:
   GuardTest() : store_(GetParam(), kQueries) {
     StoreOptions options;
     options.write_lanes = 1;
@@ -113,6 +113,7 @@ class GuardTest : public testing::TestWithParam<EngineKind> {
   }
   ~GuardTest() override { lane().connection().SetHook(nullptr); }
 
+ protected:
   Lane& lane() { return process_->WriteLane(0); }
   void Drive() { store::Drive(*process_); }
 

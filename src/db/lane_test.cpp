@@ -267,10 +267,10 @@ TEST_P(LaneTest, OperationsOfOneKindKeepTheirOrderAndKindsTakeTurns) {
   for (const char* name : {"a", "b"})
     lane().Submit(std::make_unique<InsertHandler::ItemType>(
         insert_, nullptr, 0, Pair{name, "v"},
-        [&order, name](Result<std::string>) { order.push_back(name); }));
+        [&order, name](Result<std::string>) { order.emplace_back(name); }));
   lane().Submit(std::make_unique<ReadHandler::ItemType>(
       read_, nullptr, 0, "a",
-      [&order](Result<std::optional<std::string>>) { order.push_back("read"); }));
+      [&order](Result<std::optional<std::string>>) { order.emplace_back("read"); }));
   Drive();
   ASSERT_EQ(order.size(), 3u);
   const auto at = [&](const char* what) { return std::find(order.begin(), order.end(), what); };

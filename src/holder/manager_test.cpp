@@ -23,7 +23,7 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
 
-constexpr LeaseOptions kTenSeconds{.ttl = Milliseconds(10'000)};
+const LeaseOptions kTenSeconds{.ttl = Milliseconds(10'000)};
 
 TEST(Manager, AHeldLeaseIsHeldFromTheFirstMoment) {  // D9: nothing runs before all stands
   World world;

@@ -23,7 +23,7 @@ using holder::test::World;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr ManagerOptions kQuiet{.stall_guard = false};
+const ManagerOptions kQuiet{.stall_guard = false};
 const LeaderOptions kOnce{.contend_again = false};
 
 void AwaitStop(const std::stop_token& stop) {

@@ -19,10 +19,10 @@ using holder::test::Call;
 using holder::test::Op;
 using holder::test::World;
 
-constexpr LeaseOptions kTenSeconds{.ttl = Milliseconds(10'000)};
+const LeaseOptions kTenSeconds{.ttl = Milliseconds(10'000)};
 
 /// Threads, and no ticks beside those that a test is about.
-constexpr ManagerOptions kQuiet{.stall_guard = false};
+const ManagerOptions kQuiet{.stall_guard = false};
 
 /// Waits until somebody gives it.
 class Signal {

@@ -34,15 +34,15 @@ std::string Lines(std::initializer_list<std::string_view> lines) {
 
 TEST(RequestReader, ReadsTheSameWhateverThePieces) {
   std::string all;
-  for (const std::size_t size : {0, 3, 4'500, 9'999}) {
+  for (const std::size_t size : {0U, 3U, 4'500U, 9'999U}) {
     all += Lines({"PUT /a/b?c=d HTTP/1.1", "Host: h", "X-Empty:", "X-Trim: \t v \t",
                   "Content-Length: " + std::to_string(size)});
     all += std::string(size, 'x') + "\r\n";
   }
-  for (const std::size_t piece : {1, 2, 3, 7, 1'000, 100'000}) {
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 1'000U, 100'000U}) {
     RequestReader reader(kLimits);
     std::string_view bytes = all;
-    for (const std::size_t size : {0, 3, 4'500, 9'999}) {
+    for (const std::size_t size : {0U, 3U, 4'500U, 9'999U}) {
       ASSERT_EQ(Feed(reader, bytes, piece), State::kComplete) << piece << ' ' << size;
       const Request& request = reader.request();
       EXPECT_EQ(request.method, Method::kPut);
@@ -100,7 +100,7 @@ struct Refused {
 class RefusedRequest : public testing::TestWithParam<Refused> {};
 
 TEST_P(RefusedRequest, InWhateverPieces) {
-  for (const std::size_t piece : {1, 1'000'000}) {
+  for (const std::size_t piece : {1U, 1'000'000U}) {
     RequestReader reader(kLimits);
     std::string_view bytes = GetParam().bytes;
     ASSERT_EQ(Feed(reader, bytes, piece), State::kRefused) << GetParam().what;
@@ -285,7 +285,7 @@ TEST(RequestReader, PiecesNeverChangeWhatIsReadFromNonsense) {
 
 TEST(RequestReader, BytesBehindTheBodyAreReadable) {
   // simdjson reads kBodyPadding bytes beyond the end; under ASan this would tell.
-  for (const std::size_t size : {1, 5'056, 8'000}) {
+  for (const std::size_t size : {1U, 5'056U, 8'000U}) {
     RequestReader reader(kLimits);
     const std::string all = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(size) +
                             "\r\n\r\n" + std::string(size, 'x');

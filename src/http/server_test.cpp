@@ -77,7 +77,7 @@ TEST_P(ServerOver, PipelinedRequestsWaitForTheOneThatIsServed) {
 TEST_P(ServerOver, ReadsBodiesOfAllSizesAndBothFramings) {
   TestServer server(GetParam());
   auto client = server.Connect();
-  for (const std::size_t size : {0, 1, 4'000, 4'096, 20'000, 21'000, 300'000}) {
+  for (const std::size_t size : {0U, 1U, 4'000U, 4'096U, 20'000U, 21'000U, 300'000U}) {
     const std::string body(size, 'b');
     // The next request follows at once: where a body ends matters as much as what it is.
     client.Send(Put("/echo", body) + Get("/hello"));

@@ -17,10 +17,11 @@ using testing::HasSubstr;
 using testing::Not;
 
 class ConfigCommands : public testing::Test {
- protected:
+ public:
   ConfigCommands() { mkdtemp(folder_.data()); }
   ~ConfigCommands() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   std::string File(std::string_view content) {
     const std::string path = folder_ + "/tenure.yaml";
     std::ofstream(path) << content;
