@@ -14,7 +14,7 @@ namespace tenure::messages {
 namespace {
 
 class MessageWakeUp : public testing::Test {
- protected:
+ public:
   MessageWakeUp() {
     // tenure.enqueue goes by PostgreSQL's own clock: what it puts in must be due here.
     clock().Advance(base::SystemClock().WallMs() + 3'600'000 - clock().WallMs());
@@ -26,6 +26,7 @@ class MessageWakeUp : public testing::Test {
   }
   ~MessageWakeUp() override { feed_->Stop(); }
 
+ protected:
   base::ManualClock& clock() { return store_.clock(); }
 
   template <class Condition>

@@ -187,7 +187,7 @@ TEST(Threaded, EveryTaskRunsOnceOrIsCancelledWhateverHappensAtOnce) {
     for (int thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([&, thread] {
         for (int i = 0; i < kEach; ++i) {
-          const auto who = static_cast<std::size_t>(thread * kEach + i);
+          const auto who = static_cast<std::size_t>(thread) * kEach + static_cast<std::size_t>(i);
           const std::string key = std::to_string(i % 7);
           const std::int64_t until =
               i % 3 == 0 ? Registry::kNever : base::SystemClock().BootMs() + i % 5;

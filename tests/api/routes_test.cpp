@@ -62,8 +62,9 @@ TEST_F(Routes, EveryActionTakesAnIdempotencyKeyOrSaysWhyItNeedsNone) {
     if (method == "GET" || method == "DELETE") continue;
     const std::string what = method + " " + path;
     const auto [target, body] = samples_.RequestOf(method, path);
-    const auto ask = [&, &to = target](const std::string& said, const std::string& key) {
-      return api_.Call(method, to, said, {{"Idempotency-Key", key}});
+    const auto ask = [&, &by = method, &to = target](const std::string& said,
+                                                     const std::string& key) {
+      return api_.Call(by, to, said, {{"Idempotency-Key", key}});
     };
     const bool takes = ask(body, "no key").status == 400;
     EXPECT_EQ(takes, NamesKey(method, path)) << what;
