@@ -1,6 +1,8 @@
 // Messages in somebody's hands, on every store: retries, budgets, extensions, workers and their
 // heartbeat (spec 30; M1, M2).
 
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "messages/contract_fixture.hpp"
@@ -9,6 +11,12 @@ namespace tenure::messages {
 namespace {
 
 using Outcomes = std::vector<ReportOutcome>;
+
+ClaimRequest AskAs(std::int64_t worker) {
+  ClaimRequest request = TestProcess::Ask({"t"});
+  request.worker = worker;
+  return request;
+}
 
 TEST_P(MessagesContract, UntilItIsTakenBackALateAcknowledgementStillCounts) {
   a_.Enqueue("t");
@@ -156,8 +164,7 @@ TEST_P(MessagesContract, AWorkerHoldsForAsLongAsItsHeartbeatGoesOn) {
   const std::int64_t worker = NewWorker();
   a_.Beat(HeartbeatRequest::Kind::kJoin, worker);
   const auto id = a_.Enqueue("t");
-  ClaimRequest request = TestProcess::Ask({"t"});
-  request.worker = worker;
+  ClaimRequest request = AskAs(worker);
   request.started = 0;
   const auto claim = a_.Claim(request);
   ASSERT_EQ(claim.messages.size(), 1u);
@@ -180,9 +187,7 @@ TEST_P(MessagesContract, AClockThatIsSetBackDoesNotKeepADeadWorkerAlive) {
   const std::int64_t worker = NewWorker();
   a_.Beat(HeartbeatRequest::Kind::kJoin, worker);
   const auto id = a_.Enqueue("t");
-  ClaimRequest request = TestProcess::Ask({"t"});
-  request.worker = worker;
-  a_.Claim(request);
+  a_.Claim(AskAs(worker));
   clock().StepWall(-3'600'000);
   EXPECT_TRUE(a_.Beat(HeartbeatRequest::Kind::kBeat, worker));
   clock().Advance(kWorkerTtlMs);
@@ -194,8 +199,7 @@ TEST_P(MessagesContract, OnlyWhatWasBegunCountsACrash) {
   const std::int64_t worker = NewWorker();
   a_.Beat(HeartbeatRequest::Kind::kJoin, worker);
   for (int i = 0; i < 10; ++i) a_.Enqueue("t", std::to_string(i));
-  ClaimRequest request = TestProcess::Ask({"t"});
-  request.worker = worker;
+  ClaimRequest request = AskAs(worker);
   request.started = 0;
   const auto claim = a_.Claim(request);
   a_.Start(claim.claim, 3);
@@ -214,9 +218,7 @@ TEST_P(MessagesContract, AWorkerThatLeavesHoldsByItsLeasesOnly) {
   const std::int64_t worker = NewWorker();
   a_.Beat(HeartbeatRequest::Kind::kJoin, worker);
   const auto id = a_.Enqueue("t");
-  ClaimRequest request = TestProcess::Ask({"t"});
-  request.worker = worker;
-  a_.Claim(request);
+  a_.Claim(AskAs(worker));
   a_.Beat(HeartbeatRequest::Kind::kLeave, worker);
   clock().Advance(kDefaultLeaseMs);
   EXPECT_EQ(a_.Reap(false).crashed, 0) << "leases are not taken back yet";
