@@ -52,7 +52,7 @@ std::string_view TokenOf(const http::Request& request) {
 
 }  // namespace
 
-http::Principal Authenticator::Authenticate(const http::Request& request) {
+http::PrincipalPtr Authenticator::Authenticate(const http::Request& request) {
   const std::string_view token = TokenOf(request);
   if (token.empty()) {
     probe_.Missing();
@@ -68,13 +68,13 @@ http::Principal Authenticator::Authenticate(const http::Request& request) {
 
 /// The keys are taken once: their generation is that of the keys which the token is verified with,
 /// so a change in between makes the cache's entry one that is not found.
-http::Principal Authenticator::Verified(std::string_view token) {
+http::PrincipalPtr Authenticator::Verified(std::string_view token) {
   if (token.size() > kMaxTokenBytes) throw TokenError("It is longer than 8 KiB.");
   const auto keys = keys_.keys();
   const Digest digest = Sha256(token);
   if (auto known = cache_.Find(digest, keys->generation)) {
     probe_.Remembered();
-    return *std::move(known);
+    return known;
   }
   const Jws jws = ParseJws(token);
   const Verdict verdict = Verify(jws, *keys);
@@ -86,10 +86,11 @@ http::Principal Authenticator::Verified(std::string_view token) {
     throw TokenError("Its signature is of no key that this server knows.");
   Claims claims = ReadClaims(jws.payload, rules_, clock_.WallMs());
   probe_.Verified();
-  cache_.Insert(digest, {.principal = claims.principal,
+  http::PrincipalPtr principal = http::Known(std::move(claims.principal));
+  cache_.Insert(digest, {.principal = principal,
                          .expires_wall_ms = claims.expires_ms,
                          .generation = keys->generation});
-  return std::move(claims.principal);
+  return principal;
 }
 
 }  // namespace tenure::auth

@@ -33,10 +33,10 @@ class Authenticator {
   Authenticator(ClaimRules rules, KeyKeeper& keys, const base::Clock& clock, Probe& probe)
       : rules_(std::move(rules)), keys_(keys), clock_(clock), probe_(probe), cache_(clock) {}
 
-  http::Principal Authenticate(const http::Request& request);
+  http::PrincipalPtr Authenticate(const http::Request& request);
 
  private:
-  http::Principal Verified(std::string_view token);
+  http::PrincipalPtr Verified(std::string_view token);
 
   const ClaimRules rules_;
   KeyKeeper& keys_;

@@ -29,7 +29,7 @@ class Bearer : public testing::Test {
         Signer::Parse(R"({"kty":"oct","k":"c3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3M"})");
     return signer.Sign(claims);
   }
-  http::Principal Ask(const std::vector<std::string>& authorizations) {
+  http::PrincipalPtr Ask(const std::vector<std::string>& authorizations) {
     http::Request request;
     for (const std::string& value : authorizations)
       request.headers.push_back({"authorization", value});
@@ -60,10 +60,10 @@ class Bearer : public testing::Test {
 
 TEST_F(Bearer, AGoodTokenSaysWhoAsks) {
   for (const std::string scheme : {"Bearer ", "bearer ", "BEARER  "}) {
-    const http::Principal principal = Ask({scheme + Token()});
-    EXPECT_EQ(principal.tenant, "t");
-    EXPECT_EQ(principal.person, "ada");
-    EXPECT_THAT(principal.scopes, testing::ElementsAre("a", "b"));
+    const http::PrincipalPtr principal = Ask({scheme + Token()});
+    EXPECT_EQ(principal->tenant, "t");
+    EXPECT_EQ(principal->person, "ada");
+    EXPECT_THAT(principal->scopes, testing::ElementsAre("a", "b"));
   }
   EXPECT_EQ(Count("verified"), "1");
   EXPECT_EQ(Count("remembered"), "2");

@@ -7,16 +7,16 @@ bool TokenCache::IsFresh(const Entry& entry, std::uint64_t generation) const {
          clock_.BootMs() - entry.since_boot_ms < kMaxAgeMs;
 }
 
-std::optional<http::Principal> TokenCache::Find(const Digest& token, std::uint64_t generation) {
+http::PrincipalPtr TokenCache::Find(const Digest& token, std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
   if (const auto found = young_.find(token); found != young_.end()) {
     if (IsFresh(found->second, generation)) return found->second.principal;
     young_.erase(found);
-    return std::nullopt;
+    return nullptr;
   }
   auto node = old_.extract(token);
-  if (node.empty() || !IsFresh(node.mapped(), generation)) return std::nullopt;
-  http::Principal principal = node.mapped().principal;
+  if (node.empty() || !IsFresh(node.mapped(), generation)) return nullptr;
+  http::PrincipalPtr principal = node.mapped().principal;
   InsertLocked(token, std::move(node.mapped()));
   return principal;
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 
 #include "auth/crypto.hpp"
@@ -29,7 +28,7 @@ class TokenCache {
   static constexpr std::int64_t kMaxAgeMs = 60'000;
 
   struct Entry {
-    http::Principal principal{};
+    http::PrincipalPtr principal{};
     std::int64_t expires_wall_ms = 0;
     std::uint64_t generation = 0;  ///< of the keys that it was verified with
     std::int64_t since_boot_ms = 0;
@@ -37,7 +36,8 @@ class TokenCache {
 
   explicit TokenCache(const base::Clock& clock) : clock_(clock) {}
 
-  std::optional<http::Principal> Find(const Digest& token, std::uint64_t generation);
+  /// Null when it is not known, or no more.
+  http::PrincipalPtr Find(const Digest& token, std::uint64_t generation);
   void Insert(const Digest& token, Entry entry);
   std::size_t size() const;
 

@@ -11,7 +11,9 @@ namespace {
 constexpr std::int64_t kNowMs = 1'700'000'000'000;
 
 TokenCache::Entry EntryOf(const std::string& tenant) {
-  return {.principal = {.tenant = tenant}, .expires_wall_ms = kNowMs + 600'000, .generation = 1};
+  return {.principal = http::Known({.tenant = tenant}),
+          .expires_wall_ms = kNowMs + 600'000,
+          .generation = 1};
 }
 
 class Cache : public testing::Test {

@@ -42,6 +42,11 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual void Post(Task task) = 0;
+
+  /// For whoever gives work away from this executor's own thread: runs the task once the thread has
+  /// dealt with what it has at hand, so that others are woken once for all of it. From another
+  /// thread, and where there are no such rounds, it runs at once.
+  virtual void Afterwards(Task task) { task(); }
 };
 
 }  // namespace tenure::base

@@ -66,10 +66,26 @@ void Lane::Submit(std::unique_ptr<Operation> operation) {
     operation->Complete(&*refusal);
     return;
   }
+  base::Executor* const home = operation->home();
   Enqueue(std::move(operation));
-  const bool wake = std::exchange(idle_, false);
+  if (!idle_ || (home && wake_promised_)) return;
+  wake_promised_ = true;
   lock.unlock();
-  if (wake) arrived_.notify_one();
+  if (home)
+    home->Afterwards([this] { Wake(); });
+  else
+    Wake();
+}
+
+/// Whoever finds the lane asleep calls this or has it promised, so nothing waits in a lane that
+/// sleeps but until the end of a round. (If a promise were broken, the lane's next look at its
+/// connection would find the operation within a second.)
+void Lane::Wake() {
+  std::unique_lock lock(mutex_);
+  wake_promised_ = false;
+  const bool sleeps = std::exchange(idle_, false);
+  lock.unlock();
+  if (sleeps) arrived_.notify_one();
 }
 
 std::optional<Fault> Lane::Refusal(const Operation& operation) const {

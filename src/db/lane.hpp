@@ -32,7 +32,8 @@ struct LaneOptions {
 
 /// A thread with a connection of its own and a bounded queue. It takes everything of one kind that
 /// waits, runs one transaction for all of it and answers each operation; what arrives meanwhile is
-/// the next batch. There is no timer: an idle lane begins at once.
+/// the next batch. There is no timer: an idle lane begins at once, which for an operation from an
+/// executor's own thread means at the end of its round: what came in together is one batch.
 ///
 /// Invariants:
 ///  (1) An operation is completed exactly once, or its lane was destroyed by a simulated crash.
@@ -93,6 +94,7 @@ class Lane {
   using Batch = std::vector<std::unique_ptr<Operation>>;
 
   void Loop();
+  void Wake();
   /// Why it is not taken, if it is not. REQUIRES: mutex_ held.
   std::optional<base::Fault> Refusal(const Operation& operation) const;
   /// REQUIRES: mutex_ held.
@@ -142,7 +144,8 @@ class Lane {
   std::size_t waiting_items_ = 0;
   std::size_t waiting_bytes_ = 0;
   bool stopping_ = false;
-  bool idle_ = false;  // the thread sleeps and must be woken
+  bool idle_ = false;           // the thread sleeps and must be woken
+  bool wake_promised_ = false;  // somebody will call Wake
 
   std::atomic<bool> up_{true};  // written by the lane's thread
   std::thread thread_;

@@ -153,6 +153,99 @@ TEST_P(LaneTest, WhatWaitsIsOneTransactionAndEachOperationGetsItsOwnReply) {
   EXPECT_EQ(Read("unknown"), std::nullopt);
 }
 
+/// A home whose rounds end when the test says so. Everything on the test's thread, except Post.
+class Rounds final : public base::Executor {
+ public:
+  void Post(base::Task task) override { task(); }
+  void Afterwards(base::Task task) override { put_off_.push_back(std::move(task)); }
+
+  std::size_t put_off() const { return put_off_.size(); }
+  void End() {
+    for (base::Task& task : std::exchange(put_off_, {})) task();
+  }
+
+ private:
+  std::vector<base::Task> put_off_;
+};
+
+/// Counts what a lane's thread completes.
+class Completions {
+ public:
+  auto Next() {
+    ++begun_;
+    return [this](const Result<std::string>&) {
+      const std::lock_guard lock(mutex_);
+      ++done_;
+      changed_.notify_all();
+    };
+  }
+  void AwaitAll() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_ == begun_; });
+  }
+
+ private:
+  int begun_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int done_ = 0;  // guarded by mutex_
+};
+
+class LaneRounds : public LaneTest {
+ protected:
+  void SetUp() override {
+    Open();
+    process_->Start();
+  }
+  void TearDown() override { process_->Stop(); }
+
+  void InsertFrom(base::Executor* home) {
+    lane().Submit(std::make_unique<InsertHandler::ItemType>(
+        insert_, home, 0, Pair{std::to_string(next_++), "v"}, completions_.Next()));
+  }
+  /// From the home, until the lane was found asleep: then it has not begun with the last one.
+  void InsertIntoSleep() {
+    for (int attempt = 0; attempt < 1'000; ++attempt) {
+      InsertFrom(&rounds_);
+      if (rounds_.put_off() > 0) return;
+      completions_.AwaitAll();
+    }
+    FAIL() << "the lane never waits for the end of a round";
+  }
+
+  Rounds rounds_;
+  Completions completions_;
+  int next_ = 0;
+};
+
+TEST_P(LaneRounds, WhatComesInOneRoundIsOneBatch) {
+  // A lane that sleeps looks after its connection once a second and would begin then. That a test
+  // is held up for so long may happen, but not every time.
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    ASSERT_NO_FATAL_FAILURE(InsertIntoSleep());
+    for (int i = 0; i < 4; ++i) InsertFrom(&rounds_);
+    EXPECT_EQ(rounds_.put_off(), 1u) << "it is woken once";
+    rounds_.End();
+    completions_.AwaitAll();
+    if (insert_.batches.back() == 5) return;
+  }
+  ADD_FAILURE() << "the operations of a round were never one batch";
+}
+
+TEST_P(LaneRounds, WhoeverHasNoRoundsWaitsForNobodys) {
+  ASSERT_NO_FATAL_FAILURE(InsertIntoSleep());
+  InsertFrom(nullptr);
+  completions_.AwaitAll();
+  rounds_.End();
+  ASSERT_NO_FATAL_FAILURE(InsertIntoSleep());  // the lane can still be put to sleep and woken
+  rounds_.End();
+  completions_.AwaitAll();
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, LaneRounds,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         store::EngineName);
+
 TEST_P(LaneTest, ABatchIsBoundedByItemsAndBytes) {
   Open({.batch_items = 3});
   for (int i = 0; i < 7; ++i) Insert("n" + std::to_string(i));

@@ -44,9 +44,9 @@ TEST(Client, SendsAndReads) {
 }
 
 TEST(Client, SendsItsToken) {
-  TestServer server({}, [](const Request& request) -> Principal {
-    return {.person = std::string(request.FindHeader("Authorization").value_or("nobody")),
-            .scopes = {"sessions:read"}};
+  TestServer server({}, [](const Request& request) {
+    return Known({.person = std::string(request.FindHeader("Authorization").value_or("nobody")),
+                  .scopes = {"sessions:read"}});
   });
   Client client({.base_url = fmt::format("http://127.0.0.1:{}", server.server.port()),
                  .timeout_ms = 20'000,
@@ -55,9 +55,9 @@ TEST(Client, SendsItsToken) {
 }
 
 TEST(Client, PassesTheTraceOnThatItsThreadWorksFor) {
-  TestServer server({}, [](const Request& request) -> Principal {
-    return {.person = std::string(request.FindHeader("traceparent").value_or("none")),
-            .scopes = {"sessions:read"}};
+  TestServer server({}, [](const Request& request) {
+    return Known({.person = std::string(request.FindHeader("traceparent").value_or("none")),
+                  .scopes = {"sessions:read"}});
   });
   Client client = ClientOf(server);
   constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -98,7 +98,7 @@ const Route& Dispatcher::FindRoute(Request& request) const {
 void Dispatcher::Authorize(const Route& route, Request& request) const {
   if (!parts_.authenticator || route.scope == kPublic) return;
   request.principal = parts_.authenticator(request);
-  if (request.principal.Has(route.scope)) return;
+  if (request.principal->Has(route.scope)) return;
   throw ProblemError(
       {.status = 403,
        .type = "forbidden",

@@ -63,7 +63,7 @@ std::vector<base::Fence> ReadFences(const Request& request) {
       const std::size_t comma = rest.find(',');
       if (fences.size() == kMaxFences)
         Refuse(fmt::format("must not name more than {} fences", kMaxFences));
-      fences.push_back(Parse(Trim(rest.substr(0, comma)), request.principal));
+      fences.push_back(Parse(Trim(rest.substr(0, comma)), *request.principal));
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);
     }

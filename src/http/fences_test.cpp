@@ -39,7 +39,7 @@ TEST(Fences, AreReadFromAnyNumberOfHeaders) {
 
 TEST(Fences, AreOfTheTokensTenant) {
   Request request = WithHeaders({"a=1"});
-  request.principal.tenant = "acme";
+  request.principal = Known({.tenant = "acme"});
   EXPECT_THAT(ReadFences(request), ElementsAre(Fence{"acme", "a", 1}));
 }
 

@@ -55,10 +55,10 @@ std::optional<IdempotencyKey> FindIdempotencyKey(const Request& request,
   if (key->empty() || key->size() > kMaxBytes || !visible)
     Refuse(fmt::format("must be 1 to {} visible ASCII characters", kMaxBytes));
   // Lengths in front: no two scopes can be written the same.
-  const std::string tenant = request.principal.tenant.value_or("");
+  const std::string tenant = request.principal->tenant.value_or("");
   return IdempotencyKey{
-      fmt::format("{}:{}/{}:{}/{}/{}", tenant.size(), tenant, request.principal.person.size(),
-                  request.principal.person, operation, *key),
+      fmt::format("{}:{}/{}:{}/{}/{}", tenant.size(), tenant, request.principal->person.size(),
+                  request.principal->person, operation, *key),
       HashOf(request)};
 }
 

@@ -12,6 +12,10 @@ namespace {
 
 thread_local const Loop* current_loop = nullptr;
 
+/// A round of as many handlers as there are clients makes the loop and the lanes take turns instead
+/// of working at the same time; a round of a few brings the lanes little (docs/decisions/0012).
+constexpr int kRoundHandlers = 24;
+
 }  // namespace
 
 Loop::Loop(const base::Clock& clock, std::int64_t sweep_interval_ms)
@@ -24,11 +28,29 @@ Loop::Loop(const base::Clock& clock, std::int64_t sweep_interval_ms)
 void Loop::Run() {
   current_loop = this;
   ArmSweep();
-  io_.run();
+  while (io_.run_one() > 0) {
+    for (int i = 1; i < kRoundHandlers && io_.poll_one() > 0; ++i) {
+    }
+    EndRound();
+  }
   current_loop = nullptr;
 }
 
 bool Loop::IsCurrent() const { return current_loop == this; }
+
+void Loop::Afterwards(base::Task task) {
+  if (!IsCurrent()) return task();
+  afterwards_.push_back(std::move(task));
+}
+
+/// Also what is put off meanwhile: the next round may be far away.
+void Loop::EndRound() {
+  for (std::size_t i = 0; i < afterwards_.size(); ++i) {
+    base::Task task = std::move(afterwards_[i]);
+    task();
+  }
+  afterwards_.clear();
+}
 
 void Loop::Post(base::Task task) {
   const std::lock_guard lock(mutex_);

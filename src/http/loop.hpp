@@ -27,11 +27,16 @@ class Loop final : public base::Executor {
  public:
   Loop(const base::Clock& clock, std::int64_t sweep_interval_ms);
 
+  /// In rounds: whatever is ready, one after the other, until nothing is or a round is full; then
+  /// what was put off (Afterwards). So requests that are there together reach the store together,
+  /// and a request that is there alone waits for nobody.
   void Run();
 
   /// Tasks run in the order of posting. What arrives while the loop is busy is one wake-up.
   void Post(base::Task task) override;
   bool IsCurrent() const;
+  /// At the end of the round (Run).
+  void Afterwards(base::Task task) override;
 
   IoExecutor executor() { return io_.get_executor(); }
   const base::Clock& clock() const { return clock_; }
@@ -57,6 +62,7 @@ class Loop final : public base::Executor {
   void ArmSweep();
   void Sweep();
   void Drain();
+  void EndRound();
   void FinishWhenEmpty();
   template <class Visit>
   void ForEachConnection(Visit visit);
@@ -70,7 +76,8 @@ class Loop final : public base::Executor {
   std::vector<Connection*> connections_;  // each removes itself when it closes
   base::UniqueFunction<> on_sweep_;
   bool stopping_ = false;
-  std::vector<base::Task> running_;  // Drain's half of the double buffer
+  std::vector<base::Task> running_;     // Drain's half of the double buffer
+  std::vector<base::Task> afterwards_;  // of this round
 
   std::mutex mutex_;               // guards what follows
   std::vector<base::Task> inbox_;  //

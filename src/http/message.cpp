@@ -76,6 +76,15 @@ std::string_view ToText(Method method) {
   return "other";
 }
 
+const PrincipalPtr& Nobody() {
+  static const PrincipalPtr nobody = std::make_shared<const Principal>();
+  return nobody;
+}
+
+PrincipalPtr Known(Principal principal) {
+  return std::make_shared<const Principal>(std::move(principal));
+}
+
 std::optional<std::string_view> Request::FindHeader(std::string_view name) const {
   for (const Header& header : headers)
     if (EqualsNoCase(header.name, name)) return header.value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -34,6 +35,10 @@ struct Principal {
     return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
   }
 };
+/// Never null. Shared, because a token that is shown again is the same principal.
+using PrincipalPtr = std::shared_ptr<const Principal>;
+const PrincipalPtr& Nobody();
+PrincipalPtr Known(Principal principal);
 
 /// One parsed request. The views point into the connection's buffers and hold until the exchange is
 /// answered.
@@ -49,7 +54,7 @@ struct Request {
   /// Where it came from, "192.0.2.1": the socket's peer, or who that proxy speaks for
   /// (trusted_proxies.hpp). For logs, the audit and limits; nobody is let in because of it.
   std::string client_address;
-  Principal principal;
+  PrincipalPtr principal = Nobody();
   /// Of a write: it may happen only while these are of live grants (fences.hpp).
   std::vector<base::Fence> fences;
 

@@ -96,8 +96,7 @@ TEST_F(Limiting, ThreadsTogetherGetNoMoreThanOne) {
 
 std::string KeyOf(std::optional<std::string> tenant, std::string person, std::string address) {
   Request request;
-  request.principal.tenant = std::move(tenant);
-  request.principal.person = std::move(person);
+  request.principal = Known({.tenant = std::move(tenant), .person = std::move(person)});
   request.client_address = std::move(address);
   return RateKey(request);
 }

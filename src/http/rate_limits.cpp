@@ -45,7 +45,7 @@ Problem RateLimited(const Quota& quota) {
 }
 
 std::string RateKey(const Request& request) {
-  const Principal& who = request.principal;
+  const Principal& who = *request.principal;
   // No text of a token has a NUL, so nobody's name can reach into another's.
   if (who.tenant) return fmt::format("{}{}{}", *who.tenant, '\0', who.person);
   const auto address = base::IpAddress::Parse(request.client_address);

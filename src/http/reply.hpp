@@ -18,7 +18,7 @@ inline Response JsonResponse(int status, std::string body) {
 
 /// Whose names a request speaks of: the token's tenant, `default` without one (spec 05, Tenants).
 inline std::string TenantOf(const ExchangePtr& exchange) {
-  return exchange->request().principal.tenant.value_or("default");
+  return exchange->request().principal->tenant.value_or("default");
 }
 
 /// Who answers for what a request does, as the record of acts has it.
@@ -26,7 +26,7 @@ inline base::Actor ActorOf(const ExchangePtr& exchange, std::string act) {
   const Request& request = exchange->request();
   return {.act = std::move(act),
           .tenant = TenantOf(exchange),
-          .person = request.principal.person,
+          .person = request.principal->person,
           .address = request.client_address,
           .request_id = request.request_id};
 }

@@ -134,7 +134,7 @@ RequestReader::State RequestReader::DecodeBody() {
 RequestReader::State RequestReader::Complete(std::string_view body) {
   request_.body = body;
   request_.path_parameters.clear();
-  request_.principal = Principal();
+  request_.principal = Nobody();
   return State::kComplete;
 }
 

@@ -47,7 +47,7 @@ struct ServerOptions {
 };
 
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
-using Authenticator = std::function<Principal(const Request&)>;
+using Authenticator = std::function<PrincipalPtr(const Request&)>;
 
 /// The HTTP/1.1 server, plain or over TLS. Without an authenticator it is in protected mode, unless
 /// its visitors may be anybody: it binds to loopback addresses only and refuses what did not come

@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 
 /// GET /guarded answers with the client's address.
-Principal AddressAsPerson(const Request& request) {
-  return {.tenant = "acme", .person = request.client_address, .scopes = {"sessions:read"}};
+PrincipalPtr AddressAsPerson(const Request& request) {
+  return Known({.tenant = "acme", .person = request.client_address, .scopes = {"sessions:read"}});
 }
 
 ServerOptions Trusting(std::string_view block, ForwardedBy by = ForwardedBy::kXForwardedFor) {

@@ -12,10 +12,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// The token is the person's name.
-Principal ByName(const Request& request) {
+PrincipalPtr ByName(const Request& request) {
   const auto name = request.FindHeader("Authorization");
   if (!name) throw ProblemError({.status = 401, .type = "unauthenticated"});
-  return {.tenant = "acme", .person = std::string(*name), .scopes = {"sessions:read"}};
+  return Known({.tenant = "acme", .person = std::string(*name), .scopes = {"sessions:read"}});
 }
 
 ServerOptions Limited(std::int64_t count) {

@@ -273,10 +273,10 @@ TEST_P(ServerOver, RefusesInProtectedModeWhatIsNotLocal) {
 }
 
 TEST_P(ServerOver, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
-  TestServer server(GetParam(), {}, [](const Request& request) -> Principal {
+  TestServer server(GetParam(), {}, [](const Request& request) {
     const auto token = request.FindHeader("Authorization");
     if (!token) throw ProblemError({.status = 401, .type = "unauthenticated", .title = "Who?"});
-    return {.tenant = "t", .person = std::string(*token), .scopes = {"sessions:read"}};
+    return Known({.tenant = "t", .person = std::string(*token), .scopes = {"sessions:read"}});
   });
   server.options.host = "anywhere";
   auto client = server.Connect();
@@ -287,7 +287,7 @@ TEST_P(ServerOver, WithAnAuthenticatorAsksWhoAndWhetherTheyMay) {
 
 TEST_P(ServerOver, ATokenWithoutTheScopeIsForbidden) {
   TestServer server(GetParam(), {},
-                    [](const Request&) { return Principal{.scopes = {"seats:use"}}; });
+                    [](const Request&) { return Known({.scopes = {"seats:use"}}); });
   auto client = server.Connect();
   const RawAnswer answer = client.Ask(Get("/guarded"));
   EXPECT_EQ(answer.status, 403);

@@ -213,7 +213,8 @@ void TestServer::AddRoutes() {
       [](const ExchangePtr& x) { x->Reply(Text(x->request().path_parameters.at(0))); });
   add(
       Method::kGet, "/guarded", "getGuarded",
-      [](const ExchangePtr& x) { x->Reply(Text(x->request().principal.person)); }, "sessions:read");
+      [](const ExchangePtr& x) { x->Reply(Text(x->request().principal->person)); },
+      "sessions:read");
   add(Method::kGet, "/throws/{what}", "getThrows", [](const ExchangePtr& x) {
     const std::string& what = x->request().path_parameters.at(0);
     if (what == "problem") throw ProblemError(NotFound("gone fishing"));

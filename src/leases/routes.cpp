@@ -196,7 +196,7 @@ void Break(Leases& leases, const ExchangePtr& exchange) {
   base::LogWarn("leases.break", "an operator breaks a lease",
                 {{"tenant", command.key.tenant},
                  {"lease", command.key.name},
-                 {"person", exchange->request().principal.person},
+                 {"person", exchange->request().principal->person},
                  {"force", command.force},
                  {"reason", command.reason},
                  {"request_id", exchange->request().request_id}});

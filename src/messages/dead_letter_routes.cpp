@@ -75,7 +75,7 @@ void LogChange(const DeadChangeRequest& request, const ExchangePtr& exchange) {
                 {{"tenant", request.filter.tenant},
                  {"topic", request.filter.topic},
                  {"ids", static_cast<std::int64_t>(request.filter.ids.size())},
-                 {"person", exchange->request().principal.person},
+                 {"person", exchange->request().principal->person},
                  {"request_id", exchange->request().request_id}});
 }
 

@@ -95,7 +95,7 @@ void Change(const RouteParts& parts, const ExchangePtr& exchange) {
                   *change.paused ? "an operator pauses a topic" : "an operator resumes a topic",
                   {{"tenant", change.tenant},
                    {"topic", change.name},
-                   {"person", exchange->request().principal.person},
+                   {"person", exchange->request().principal->person},
                    {"reason", change.paused_reason},
                    {"request_id", exchange->request().request_id}});
   base::Caller caller = http::Acting(exchange, !change.paused   ? kChangeAct

@@ -31,7 +31,7 @@ Problem UnknownSession(const ExchangePtr& exchange) {
 
 /// With a token everything is confined to its tenant; without one any tenant may be named.
 bool IsVisible(const ExchangePtr& exchange, const base::Uuid& tenant) {
-  const auto& claimed = exchange->request().principal.tenant;
+  const auto& claimed = exchange->request().principal->tenant;
   return !claimed || base::Uuid::Parse(*claimed) == tenant;
 }
 
@@ -136,7 +136,7 @@ void Get(const Parts& parts, const ExchangePtr& exchange) {
 
 /// An administrator may end what stands in another tenant's way (409 `held-by-another-tenant`).
 bool MayEnd(const ExchangePtr& exchange, const base::Uuid& tenant) {
-  return IsVisible(exchange, tenant) || exchange->request().principal.Has("admin");
+  return IsVisible(exchange, tenant) || exchange->request().principal->Has("admin");
 }
 
 /// Finds the key first: it decides the lane. A key never changes, so nothing can come in between.
@@ -167,7 +167,7 @@ ListRequest DecodeList(const ExchangePtr& exchange) {
   list.limit = fields.Integer("limit", 1, 1'000).value_or(100);
   list.after = fields.Uuid("cursor");
   fields.Finish();
-  if (const auto& claimed = exchange->request().principal.tenant) {
+  if (const auto& claimed = exchange->request().principal->tenant) {
     // A tenant that is no UUID has no sessions: the list of the nil tenant is empty.
     const auto own = base::Uuid::Parse(*claimed).value_or(base::Uuid());
     // Somebody else's sessions are not forbidden, they are not there.

@@ -20,7 +20,7 @@ http::ServerOptions ServerOf(const SinkOptions& options) {
 /// Null without a token: the server then protects itself (loopback only).
 http::Authenticator AuthenticatorOf(const std::string& token) {
   if (token.empty()) return nullptr;
-  return [expected = "Bearer " + token](const http::Request& request) -> http::Principal {
+  return [expected = "Bearer " + token](const http::Request& request) -> http::PrincipalPtr {
     const std::string_view given = request.FindHeader("Authorization").value_or(std::string_view());
     // The time that it takes tells the length, and nothing of the content.
     if (given.size() != expected.size() ||
@@ -30,7 +30,7 @@ http::Authenticator AuthenticatorOf(const std::string& token) {
                                 .title = "A token is missing or not valid",
                                 .detail = "Send it as Authorization: Bearer …",
                                 .headers = {{"WWW-Authenticate", "Bearer"}}});
-    return {.scopes = {"usages:read", "usages:write"}};
+    return http::Known({.scopes = {"usages:read", "usages:write"}});
   };
 }
 

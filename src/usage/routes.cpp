@@ -30,16 +30,15 @@ constexpr const char* kResendAct = "usage.resend";
 
 /// Without a token, and with the scope `admin`, everybody's usage is to be seen.
 bool SeesAll(const ExchangePtr& exchange) {
-  const http::Principal& principal = exchange->request().principal;
-  return !principal.tenant ||
-         std::ranges::find(principal.scopes, "admin") != principal.scopes.end();
+  const http::Principal& principal = *exchange->request().principal;
+  return !principal.tenant || principal.Has("admin");
 }
 
 /// Everybody else is confined to the token's tenant: what is not of it is not there.
 std::optional<base::Uuid> VisibleTenant(const ExchangePtr& exchange,
                                         const std::optional<base::Uuid>& asked) {
   if (SeesAll(exchange)) return asked;
-  const auto own = base::Uuid::Parse(*exchange->request().principal.tenant).value_or(base::Uuid());
+  const auto own = base::Uuid::Parse(*exchange->request().principal->tenant).value_or(base::Uuid());
   return !asked || *asked == own ? own : base::Uuid();
 }
 
