@@ -1,6 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by ./start and ./test: building one of the presets. REQUIRES: $root is the project's folder.
 
+# What one clone has compiled serves the others, wherever they are: only paths inside of a clone differ between them.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=true
+
 # How many compilers at once: one per core, but none without 1.5 GiB of memory for it.
 build_jobs() {
   local by_memory cores
