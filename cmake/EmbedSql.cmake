@@ -1,8 +1,9 @@
-# Run as a script: writes OUTPUT/queries.hpp and queries.cpp from SOURCE/{postgres,sqlite}/*.sql, with a constant
+# Run as a script: writes OUTPUT/queries.hpp and queries.cpp from SOURCE/{both,postgres,sqlite}/*.sql, with a constant
 # NAMESPACE::kName for each; HEADER is how the header is included, PREFIX begins the names of the queries.
+file(GLOB both RELATIVE ${SOURCE}/both ${SOURCE}/both/*.sql)
 file(GLOB postgres RELATIVE ${SOURCE}/postgres ${SOURCE}/postgres/*.sql)
 file(GLOB sqlite RELATIVE ${SOURCE}/sqlite ${SOURCE}/sqlite/*.sql)
-set(names ${postgres} ${sqlite})
+set(names ${both} ${postgres} ${sqlite})
 list(REMOVE_DUPLICATES names)
 list(SORT names)
 
@@ -25,6 +26,11 @@ foreach(file IN LISTS names)
       file(READ ${SOURCE}/${engine}/${file} text_${engine})
     endif()
   endforeach()
+  if(EXISTS ${SOURCE}/both/${file})  # SQLite has neither the schema nor the casts, and another word for parameters
+    file(READ ${SOURCE}/both/${file} text_postgres)
+    string(REGEX REPLACE "tenure\\.|::[a-z]+" "" text_sqlite "${text_postgres}")
+    string(REGEX REPLACE "\\$([0-9])" "?\\1" text_sqlite "${text_sqlite}")
+  endif()
   string(APPEND header "extern const db::Query ${constant};\n")
   string(APPEND source "const db::Query ${constant}{\"${PREFIX}.${name}\", R\"sql(${text_postgres})sql\",\n    R\"sql(${text_sqlite})sql\"};\n\n")
   string(APPEND all "    &${constant},\n")

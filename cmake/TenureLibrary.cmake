@@ -14,9 +14,9 @@ target_include_directories(tenure_library INTERFACE
 target_compile_features(tenure_library INTERFACE cxx_std_20)
 # What the public headers declare is in these, whole; of the other modules comes along what they use.
 target_link_libraries(tenure_library PRIVATE
-  -Wl,--whole-archive $<TARGET_FILE:tenure_holder> $<TARGET_FILE:tenure_providers> $<TARGET_FILE:tenure_couriers>
-  -Wl,--no-whole-archive tenure_holder tenure_providers tenure_couriers)
-add_dependencies(tenure_library tenure_holder tenure_providers tenure_couriers)
+  -Wl,--whole-archive $<TARGET_FILE:tenure_client_leases> $<TARGET_FILE:tenure_client>
+  -Wl,--no-whole-archive tenure_client)
+add_dependencies(tenure_library tenure_client)
 
 install(TARGETS tenure_library EXPORT tenureTargets COMPONENT library)
 install(DIRECTORY include/tenure DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)

@@ -54,8 +54,8 @@ void InTransaction(PGconn& connection, Work work) {
 
 void Order(PGconn& database) {
   InTransaction(database, [&] {
-    const std::string id = Run(database, "insert into orders default values returning id");
-    messages::Enqueue(&database, {.topic = "orders", .payload = R"({"order":)" + id + "}"});
+    const std::string id = Run(database, "insert into example_orders default values returning id");
+    messages::Enqueue(&database, {.topic = "example-orders", .payload = R"({"order":)" + id + "}"});
   });
 }
 
@@ -63,7 +63,7 @@ void Invoice(const std::string& url, const messages::Delivery& delivery,
              messages::Context& context) {
   thread_local const Connection database(PQconnectdb(url.c_str()));
   InTransaction(*database, [&] {
-    Run(*database, "insert into invoices (message) values ($1)", delivery.payload);
+    Run(*database, "insert into example_invoices (message) values ($1)", delivery.payload);
     context.Acknowledge(database.get());
   });
 }
@@ -80,8 +80,9 @@ int main(int argc, char** argv) {
   const auto client = messages::Open(url);  // brings the schema up to date
   const Connection database(PQconnectdb(url.c_str()));
   Run(*database, "set client_min_messages = warning");
-  Run(*database, "create table if not exists orders (id bigint generated always as identity)");
-  Run(*database, "create table if not exists invoices (message text not null)");
+  Run(*database,
+      "create table if not exists example_orders (id bigint generated always as identity)");
+  Run(*database, "create table if not exists example_invoices (message text not null)");
   if (std::string_view(argv[2]) == "order") {
     for (int i = 0; i < count; ++i) Order(*database);
     std::cout << "ordered " << count << std::endl;
@@ -89,7 +90,7 @@ int main(int argc, char** argv) {
   }
   std::atomic<int> invoiced = 0;
   messages::Worker worker(
-      url, {{"orders", [&](const messages::Delivery& delivery, messages::Context& context) {
+      url, {{"example-orders", [&](const messages::Delivery& delivery, messages::Context& context) {
                Invoice(url, delivery, context);
                ++invoiced;
                invoiced.notify_all();

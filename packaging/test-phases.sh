@@ -7,6 +7,7 @@ last_phase_ok=true
 tests_passed=0
 tests_failed=0
 tests_run=false
+skip_unchanged=false # programs that passed as they are now are not run again
 
 # phase NAME COMMAND...: runs it, prints its duration, remembers its failure. Never fails itself: the
 # other phases have something to say, too.
@@ -47,6 +48,7 @@ install_node_packages() {
 }
 
 check_formatting() {
+  packaging/check-words || return 1
   local log=build/format.log
   mkdir -p build
   if source_files | xargs -r -P "$(nproc)" -n 20 clang-format --dry-run -Werror >"$log" 2>&1; then
@@ -57,21 +59,53 @@ check_formatting() {
   return 1
 }
 
+# What a test program's result depends on, as one hash for each: "NAME KEY". Its own bytes, those of the programs that it
+# starts (the environment names them), and, as docs and examples are tested too, every file that is not compiled.
+test_keys() {
+  local folder=$1 others program
+  shift
+  others=$({ git ls-files -co --exclude-standard -- . ':!*.cpp' ':!*.hpp' ':!CHANGELOG.md' 2>/dev/null ||
+    find docs tests examples -type f; } | sort | xargs -d '\n' -r sha256sum 2>/dev/null | sha256sum)
+  ctest --test-dir "$folder" --show-only=json-v1 "$@" 2>/dev/null |
+    jq -r '.tests[] | [.name, .command[0]] + ([.properties[] | select(.name == "ENVIRONMENT") | .value[]
+             | select(test("_BINARY=|_COUNTER=|_VICTIM=")) | sub("^[^=]*="; "")]) | join(" ")' |
+    while read -r program files; do
+      # shellcheck disable=SC2086 # several names
+      echo "$program $( (echo "$others" && cat $files) 2>/dev/null | sha256sum | cut -c1-40)"
+    done
+}
+
 # run_tests PRESET [ctest options...]: all tests of a preset, two more at once than there are cores, since many wait more than
 # they work; the output of failed ones is shown. Each program also writes its cases' results, which are counted afterwards.
 run_tests() {
-  local folder="build/$1" results="$root/build/$1/results" status=0
+  local folder="build/$1" results="$root/build/$1/results" stamps="build/$1/passed" status=0 keys unchanged=() program key
   shift
   tests_run=true
   # Also the counts of an earlier coverage run, which would be added to.
   find "$folder" -name '*.gcda' -delete
   rm -rf "$results" "$folder/Testing/Temporary/LastTestsFailed.log"
-  mkdir -p "$results"
+  mkdir -p "$results" "$stamps"
+  keys=$(test_keys "$folder" "$@")
+  if $skip_unchanged; then
+    while read -r program key; do
+      if [[ -e $stamps/$key ]]; then unchanged+=("$program"); fi
+    done <<<"$keys"
+    if [[ ${#unchanged[@]} -gt 0 ]]; then
+      echo "Not run again, as they passed like this: ${unchanged[*]}"
+      if [[ ${#unchanged[@]} -eq $(wc -l <<<"$keys") ]]; then return 0; fi
+      set -- "$@" --exclude-regex "^($(IFS='|' && echo "${unchanged[*]}"))\$"
+    fi
+  fi
   # The time-out is for tests that hang; one that needs longer sets its own.
   GTEST_OUTPUT="xml:$results/" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
     --parallel "$(($(nproc) + 2))" --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
     "$@" || status=$?
   count_results "$folder" "$results"
+  while read -r program key; do
+    if [[ -e $results/$program.xml ]] && ! grep -qs ":$program\$" "$folder/Testing/Temporary/LastTestsFailed.log"; then
+      touch "$stamps/$key"
+    fi
+  done <<<"$keys"
   return "$status"
 }
 

@@ -89,7 +89,7 @@ class Tenure:
     def answers(self):
         """How many PUTs were answered so far, by status; from the server's own metrics."""
         found = {}
-        for labels, value in re.findall(r"^http_requests_total\{([^}]*)\} (\d+)$", self._metrics(), re.M):
+        for labels, value in re.findall(r"^tenure_http_requests_total\{([^}]*)\} (\d+)$", self._metrics(), re.M):
             if 'route="putSession"' in labels:
                 found[int(re.search(r'status="(\d+)"', labels).group(1))] = int(value)
         return found

@@ -1,4 +1,4 @@
--- L1: one table with a partial index of what is ready; a claim takes the row out of it and so can never be HOT.
+-- Layout 1: one table with a partial index of what is ready; a claim takes the row out of it and so can never be HOT.
 -- @base l2-hot-claim
 -- @schema
 create sequence message_pos;

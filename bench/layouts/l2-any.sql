@@ -1,4 +1,4 @@
--- L2 whose ack touches one table only: ids as an index condition, (id, fence) looked up in a hashed set. `coalesce` keeps
+-- Layout 2 whose ack touches one table only: ids as an index condition, (id, fence) looked up in a hashed set. `coalesce` keeps
 -- the planner from turning the set into a join. One plan in every state of the statistics, and after waiting for
 -- somebody who changed the row, id, fence and lease are compared anew on what that one left.
 -- @base l2-mark-by-place

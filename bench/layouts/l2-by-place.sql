@@ -1,4 +1,4 @@
--- L2 where mark and ack find the row by its place (ctid) and compare id and fence there. A place is a hint: a row that
+-- Layout 2 where mark and ack find the row by its place (ctid) and compare id and fence there. A place is a hint: a row that
 -- moved is not found (never a wrong one, because of the id), and then the statements by id must be run for the rest.
 -- @base l2-hot-claim
 -- @mark

@@ -1,4 +1,4 @@
--- L2: one table. The index by position keeps claimed rows, so a claim changes no indexed column (HOT, given room in the
+-- Layout 2: one table. The index by position keeps claimed rows, so a claim changes no indexed column (HOT, given room in the
 -- page). A claim is two statements: lock and read, then mark by id; a journal row names what was handed out.
 -- @schema
 create sequence message_pos;

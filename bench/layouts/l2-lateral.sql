@@ -1,4 +1,4 @@
--- L2 whose plans cannot go wrong: the claim is one statement joined by place; the ack looks each id up in a lateral
+-- Layout 2 whose plans cannot go wrong: the claim is one statement joined by place; the ack looks each id up in a lateral
 -- sub-select with a limit (which the planner cannot turn into another join) and deletes by the place that it found.
 -- Id and place come from one snapshot, so they are one row; fence and lease are compared on the row that is deleted,
 -- also after waiting for somebody who changed it.

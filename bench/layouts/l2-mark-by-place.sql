@@ -1,4 +1,4 @@
--- L2 where only the mark goes by place: the row was locked by the statement before, so it cannot move in between.
+-- Layout 2 where only the mark goes by place: the row was locked by the statement before, so it cannot move in between.
 -- @base l2-hot-claim
 -- @mark
 update message m

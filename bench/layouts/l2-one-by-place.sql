@@ -1,4 +1,4 @@
--- L2 with a claim of one statement, joined by the place (ctid) of the row that it has just locked.
+-- Layout 2 with a claim of one statement, joined by the place (ctid) of the row that it has just locked.
 -- @base l2-hot-claim
 -- @claim
 with taken as materialized (

@@ -1,4 +1,4 @@
--- L2 with a claim of one statement, joined by id. It returns what the update wrote, so the fence needs no second look.
+-- Layout 2 with a claim of one statement, joined by id. It returns what the update wrote, so the fence needs no second look.
 -- @base l2-hot-claim
 -- @claim
 with taken as materialized (

@@ -1,4 +1,4 @@
--- L2 where one claim at a time is made per topic (advisory lock until commit): no row locks, so a record less per row
+-- Layout 2 where one claim at a time is made per topic (advisory lock until commit): no row locks, so a record less per row
 -- in the log; in return the next claim waits for this one's commit.
 -- @base l2-hot-claim
 -- @before_claim

@@ -1,4 +1,4 @@
--- L3: bodies, what is ready and what is claimed in a table each (the shape of Solid Queue). A claim moves narrow rows.
+-- Layout 3: bodies, what is ready and what is claimed in a table each (the shape of Solid Queue). A claim moves narrow rows.
 -- @base l2-hot-claim
 -- @schema
 create sequence message_pos;

@@ -1,4 +1,4 @@
--- L4: L2 without the index by id; a message is known by (topic, line, position). What the second index costs.
+-- Layout 4: layout 2 without the index by id; a message is known by (topic, line, position). What the second index costs.
 -- @base l2-hot-claim
 -- @schema
 create sequence message_pos;

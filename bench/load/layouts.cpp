@@ -4,13 +4,12 @@
 // what holds on a busy machine.
 //
 //   layouts --url URL --file RESOLVED.sql --batch N --connections N --backlog N --messages N
-//   [--hint 0] [--hold 1]
+//           [--hint 0] [--hold 1]
 //
 // Rounds: all enqueue, then all claim, then all acknowledge, so that each step is measured by
 // itself. A connection claims from behind the last position that it was given (the low-water hint),
-// or from the head with --hint 0. With
-// --hold 1 another session keeps a snapshot from the start, and at the end the claims from the head
-// and with the hint are timed (and rolled back).
+// or from the head with --hint 0. With --hold 1 another session keeps a snapshot from the start,
+// and at the end the claims from the head and with the hint are timed (and rolled back).
 
 #include <endian.h>
 #include <time.h>

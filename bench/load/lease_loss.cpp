@@ -24,7 +24,7 @@ namespace leases = tenure::leases;
 using leases::Milliseconds;
 
 /// Grants everything at once. A renewal hangs until its time is over or it is cancelled.
-class SilentSession : public leases::Session {
+class SilentConnection : public leases::Connection {
  public:
   leases::AcquireOutcome Acquire(const leases::AcquireRequest& request, Milliseconds) override {
     leases::Grant grant;
@@ -75,7 +75,9 @@ class SilentProvider : public leases::Provider {
   leases::Guarantees guarantees() const override {
     return {.durable_fence = true, .store_time = true};
   }
-  std::unique_ptr<leases::Session> Connect() override { return std::make_unique<SilentSession>(); }
+  std::unique_ptr<leases::Connection> Connect() override {
+    return std::make_unique<SilentConnection>();
+  }
 };
 
 std::int64_t BootNanos() {

@@ -1,8 +1,10 @@
 // The load on leases, for Tenure and for its peers. Each mode prints one JSON object.
 //
-//   leases pairs    --peer NAME --port P --seconds S --connections C [--names N]   acquire +
-//   release leases renewals --peer NAME --port P --seconds S --connections C [--held N] leases
-//   handover --port P --release-port Q --count N leases takeover --port P --count N [--ttl-ms T]
+//   leases pairs    --peer NAME --port P --seconds S --connections C [--names N]
+//       acquire + release
+//   leases renewals --peer NAME --port P --seconds S --connections C [--held N]
+//   leases handover --port P --release-port Q --count N
+//   leases takeover --port P --count N [--ttl-ms T]
 //   leases hold     --port P --count N [--first F] [--batch B]            takes and renews many
 //   leases wait     --port P --count N                                    waits for those, 60 s
 //

@@ -1,14 +1,13 @@
 // The load that wrk cannot make. Each mode ends by itself and prints one JSON object.
 //
-//   load fill    --port P --count N [--first F] [--connections C]      creates the keys F … F+N-1
-//   load history --port P --count N --rounds R [--connections C]       R x (created, upgraded
-//   twice, deleted)
-//                                                                      for each of N keys, then one
-//                                                                      active session
+//   load fill    --port P --count N [--first F] [--connections C]
+//       creates the keys F … F+N-1
+//   load history --port P --count N --rounds R [--connections C]
+//       R x (created, upgraded twice, deleted) for each of N keys, then one active session
 //   load open    --port P --rate R --seconds S --connections C [--patience-ms M] [--first F]
-//                                                                      creates at a fixed rate
-//   load bodies  --count N --file PATH                                 the bodies of PUTs for the
-//   keys 0 … N-1
+//       creates at a fixed rate
+//   load bodies  --count N --file PATH
+//       the bodies of PUTs for the keys 0 … N-1
 //
 // A status that a mode does not expect ends it with exit status 1.
 

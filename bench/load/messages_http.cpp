@@ -2,8 +2,7 @@
 //
 //   messages_http enqueue --port P --seconds T [--connections C]
 //   messages_http process --port P --count N [--connections C]     claims and acknowledges N
-//   messages messages_http latency --port P --count N [--enqueue-port Q | --store URL] [--load-rate
-//   R]
+//   messages_http latency --port P --count N [--enqueue-port Q | --store URL] [--load-rate R]
 //       one message at a time, from the call that enqueues it (on port Q, or in SQL: select
 //       tenure.enqueue), and from its answer, which says that it is committed, until a claim that
 //       waits on port P has it; while R messages of other topics are enqueued and done each second

@@ -31,7 +31,7 @@ namespace {
 namespace messages = tenure::messages;
 using messages::ClaimReply;
 using messages::EnqueueReply;
-using messages::ReportResult;
+using messages::SettleResult;
 
 const std::string kTenant = "default";
 
@@ -71,16 +71,16 @@ messages::ClaimRequest ClaimOf(std::int64_t max, std::uint64_t topics) {
   return request;
 }
 
-messages::ReportRequest DoneWith(const ClaimReply& claim) {
-  messages::ReportRequest request{.tenant = kTenant, .verdict = messages::Verdict::kDone};
+messages::SettleRequest DoneWith(const ClaimReply& claim) {
+  messages::SettleRequest request{.tenant = kTenant, .disposition = messages::Disposition::kDone};
   for (const messages::ClaimedMessage& each : claim.messages)
-    request.reports.push_back({.id = each.id, .fence = each.fence});
+    request.settlements.push_back({.id = each.id, .fence = each.fence});
   return request;
 }
 
-std::uint64_t CheckedDone(const ReportResult& result) {
-  for (const messages::ReportOutcome outcome : result.reply.outcomes)
-    if (outcome != messages::ReportOutcome::kDone) Die("a message was not acknowledged");
+std::uint64_t CheckedDone(const SettleResult& result) {
+  for (const messages::SettleOutcome outcome : result.reply.outcomes)
+    if (outcome != messages::SettleOutcome::kDone) Die("a message was not acknowledged");
   return result.reply.outcomes.size();
 }
 
@@ -133,7 +133,7 @@ std::uint64_t ProcessAll(LocalMessages& local, std::uint64_t topics, std::size_t
         ClaimOf(kMessageBatch, topics), nullptr, [&](tenure::db::Result<ClaimReply> result) {
           const ClaimReply claim = Unwrap(std::move(result));
           if (claim.messages.empty()) return loops.End();
-          local->Report(DoneWith(claim), nullptr, [&](tenure::db::Result<ReportResult> report) {
+          local->Settle(DoneWith(claim), nullptr, [&](tenure::db::Result<SettleResult> report) {
             done.fetch_add(CheckedDone(Unwrap(std::move(report))));
             step();
           });
@@ -235,8 +235,8 @@ int Rounds(const Options& options) {
     });
     if (claimed.messages.size() != kMessageBatch) Die("a claim found too few");
     CheckedDone(timed(ack, [&] {
-      return Await<ReportResult>(
-          [&](auto done) { local->Report(DoneWith(claimed), nullptr, std::move(done)); });
+      return Await<SettleResult>(
+          [&](auto done) { local->Settle(DoneWith(claimed), nullptr, std::move(done)); });
     }));
   }
   const auto us = [&](std::int64_t sum) {
@@ -258,7 +258,7 @@ int Latency(const Options& options) {
       const std::int64_t now = NowNanos();
       const ClaimReply claim = Unwrap(std::move(result));
       if (claim.messages.size() != 1) Die("nothing was claimed");
-      local->Report(DoneWith(claim), nullptr, [](const auto&) {});
+      local->Settle(DoneWith(claim), nullptr, [](const auto&) {});
       claimed.set_value(now);
     });
     // Who waits has asked and found nothing by then.

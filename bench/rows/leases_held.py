@@ -21,7 +21,7 @@ def idle_percent(bench, tenure, also):
     waiting = Process("wait", [bench.load_program("leases"), "wait", "--port", tenure.port, "--count",
                                WAITERS], bench.new_folder())
     try:
-        waiting.wait_until(lambda: tenure.metric("leasing_waiting_requests") == WAITERS)
+        waiting.wait_until(lambda: tenure.metric("tenure_leasing_waiting_requests") == WAITERS)
         counted = [tenure.process, *also]
         before, begun = sum(p.cpu_seconds() for p in counted), time.monotonic()
         time.sleep(min(30, 2 * bench.seconds))

@@ -18,7 +18,7 @@ def limit(what, most, unit="ms"):
 
 
 def reported(what):
-    """Spec 90 asks what it is, not how much it may be."""
+    """A figure without a goal: it is shown, and nothing is demanded of it."""
     return Figure(NAME, what, "nothing", "ms", None, "<=")
 
 

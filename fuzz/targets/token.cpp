@@ -12,10 +12,10 @@
 //     route could not have.
 //  5. Why something is refused can be printed.
 
+#include "auth/token.hpp"
+
 #include <algorithm>
 
-#include "auth/claims.hpp"
-#include "auth/jws.hpp"
 #include "auth/key_text.hpp"
 #include "base/base64.hpp"
 #include "base/utf8.hpp"
@@ -26,7 +26,7 @@ namespace tenure::fuzz {
 namespace {
 
 using auth::KeySet;
-using auth::Verdict;
+using auth::SignatureCheck;
 using base::EncodeBase64Url;
 
 constexpr std::int64_t kNowMs = 1'700'000'000'000;
@@ -62,7 +62,7 @@ void CheckToken(std::string_view token, const KeySet& published, const KeySet& o
                          EncodeBase64Url(jws.signature) ==
                      token,
                  "a token has a second spelling");
-    TENURE_CHECK(auth::Verify(jws, UnknownSecret()) != Verdict::kGood,
+    TENURE_CHECK(auth::Verify(jws, UnknownSecret()) != auth::SignatureCheck::kGood,
                  "a token is good that nobody signed");
     for (const KeySet* keys : {&published, &of_file}) {
       auth::Verify(jws, *keys);

@@ -10,13 +10,12 @@
 #include "base/ip.hpp"
 #include "base/operator_url.hpp"
 #include "base/rate.hpp"
-#include "base/time_parse.hpp"
 #include "base/time_text.hpp"
 #include "base/utf8.hpp"
 #include "base/uuid.hpp"
 #include "config/kinds.hpp"
 #include "http/trusted_proxies.hpp"
-#include "sink/micro_units.hpp"
+#include "sink/record.hpp"
 #include "target.hpp"
 
 namespace tenure::fuzz {

@@ -7,28 +7,27 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "client/store/lease_provider.hpp"
 
 namespace tenure::app {
 
 Background::~Background() { Stop(); }
 
-void Background::Add(std::string name, std::int64_t interval_ms, Job job) {
-  Entry entry;
-  entry.report.name = std::move(name);
-  entry.interval_ms = interval_ms;
-  entry.job = std::move(job);
-  entries_.push_back(std::move(entry));
+void Background::Add(server::Job job) {
+  JobReport report{.name = job.name};
+  jobs_.push_back({.report = std::move(report), .job = std::move(job)});
 }
 
 void Background::Start() {
   const std::int64_t now_ms = base::SystemClock().BootMs();
-  for (Entry& entry : entries_) entry.due_boot_ms = now_ms + entry.interval_ms;
+  // At once: until a gauge has been counted it is 0, which is not so.
+  for (ScheduledJob& scheduled : jobs_) scheduled.due_boot_ms = now_ms;
   thread_ = std::thread([this] { Loop(); });
 }
 
 void Background::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -36,42 +35,83 @@ void Background::Stop() {
 }
 
 void Background::Loop() {
-  if (entries_.empty()) return;
+  if (jobs_.empty()) return;
   while (!stopping_) {
-    auto next = std::min_element(
-        entries_.begin(), entries_.end(),
-        [](const auto& a, const auto& b) { return a.due_boot_ms < b.due_boot_ms; });
+    auto next = std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+      return a.due_boot_ms < b.due_boot_ms;
+    });
     const std::int64_t wait_ms = next->due_boot_ms - base::SystemClock().BootMs();
     if (wait_ms > 0) {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return stopping_.load(); });
+      base::Lock lock(mutex_);
+      wake_.wait_for(lock.native(), std::chrono::milliseconds(wait_ms),
+                     [&] { return stopping_.load(); });
       continue;
     }
     Run(*next);
-    next->due_boot_ms = base::SystemClock().BootMs() + next->interval_ms;
+    next->due_boot_ms = base::SystemClock().BootMs() + next->job.interval_ms;
   }
 }
 
-void Background::Run(Entry& entry) {
+void Background::Run(ScheduledJob& scheduled) {
   std::string error;
   try {
-    entry.job(stopping_);
-  } catch (const base::Fault& fault) {
-    error = fault.what();
+    scheduled.job.run(stopping_);
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
     base::LogWarn("background.failed", "a background job failed; it runs again after its interval",
-                  {{"job", entry.report.name}, {"detail", error}});
+                  {{"job", scheduled.report.name}, {"detail", error}});
   }
-  const std::lock_guard lock(mutex_);
-  ++entry.report.runs;
-  entry.report.last_run_wall_ms = base::SystemClock().WallMs();
-  entry.report.last_error = error;
+  const base::Lock lock(mutex_);
+  ++scheduled.report.runs;
+  scheduled.report.last_run_wall_ms = base::SystemClock().WallMs();
+  scheduled.report.last_error = error;
 }
 
 std::vector<JobReport> Background::Reports() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   std::vector<JobReport> reports;
-  for (const Entry& entry : entries_) reports.push_back(entry.report);
+  for (const ScheduledJob& scheduled : jobs_) reports.push_back(scheduled.report);
   return reports;
+}
+
+ServerTasks::ServerTasks(leases::Leases& leases, tasks::Tasks& tasks, wake::Registry& wake,
+                         std::string instance)
+    : leases_(leases), tasks_(tasks), wake_(wake), instance_(std::move(instance)) {}
+
+void ServerTasks::Add(server::Task task) {
+  own_.push_back(std::make_unique<ServerTask>(ServerTask{.offered = std::move(task)}));
+}
+
+void ServerTasks::Start() {
+  manager_ = std::make_unique<leases::Manager>(
+      client::MakeLocalProvider(leases_, tasks_, tasks::kOwnTenant));
+  for (auto& own : own_) {
+    leases::ReliableTaskOptions options;
+    options.name = own->offered.name;
+    options.interval = leases::Milliseconds(own->offered.interval_ms);
+    options.holder = instance_;
+    options.work = [&work = own->offered.work](const leases::TaskContext& context) {
+      work({.caller = {nullptr, {{tasks::kOwnTenant, context.lease, context.fence}}},
+            .stop = context.stop});
+    };
+    own->task = std::make_unique<leases::ReliableTask>(*manager_, std::move(options));
+    AwaitTrigger(*own);
+  }
+}
+
+/// The registry's thread wakes the task and waits again; `Stop` of the registry comes before the
+/// task's end (service.cpp), so the task is there for as long as this may run.
+void ServerTasks::AwaitTrigger(ServerTask& own) {
+  wake_.Wait(tasks::WakeKey({tasks::kOwnTenant, own.offered.name}), wake::Registry::kNever,
+             [this, &own] {
+               own.task->Wake();
+               AwaitTrigger(own);
+             });
+}
+
+void ServerTasks::Stop() {
+  for (auto& own : own_) own->task.reset();
+  manager_.reset();
 }
 
 }  // namespace tenure::app

@@ -1,142 +1,149 @@
 #include "app/ops_routes.hpp"
 
-#include "app/openapi.hpp"
 #include "base/json_writer.hpp"
+#include "http/route_group.hpp"
 
 namespace tenure::app {
 namespace {
 
 using http::ExchangePtr;
 
-http::Response Respond(int status, std::string body,
-                       std::string_view content_type = "application/json") {
-  http::Response response;
-  response.status = status;
-  response.body = std::move(body);
-  response.content_type = content_type;
-  return response;
-}
-
 /// The process runs and its loop turns. Tells nothing else: it needs no token.
-void Live(const ExchangePtr& exchange) { exchange->Reply(Respond(200, R"({"status":"ok"})")); }
-
-/// Where the store does less than principle 3 promises: without a synchronous standby a failover
-/// may forget what was answered.
-void WriteWarnings(base::JsonWriter& json, const OpsParts& parts) {
-  if (parts.store.engine().SurvivesFailover()) return;
-  json.Key("warnings").BeginArray().Value("no-synchronous-standby").EndArray();
+void Live(const OpsParts&, const ExchangePtr& exchange) {
+  exchange->ReplyJson(R"({"status":"ok"})");
 }
 
-/// Whether to send requests here: every lane has its connection.
+/// What an operator should know though requests are served:
+///  - no-synchronous-standby: a failover may forget what was answered;
+///  - frozen: the store was restored or promoted, and some names are not granted yet;
+///  - clock-step: the store's clock has jumped within the last hour;
+///  - forgotten-commits: a client named a fence that the store never gave, within the last hour.
+void WriteWarnings(base::JsonWriter& json, const OpsParts& parts, const StoreWatch::View& seen) {
+  const bool may_forget = !parts.store.engine().SurvivesFailover();
+  if (!may_forget && seen.frozen_until_ms == 0 && !seen.step && !seen.forgotten) return;
+  json.Key("warnings").BeginArray();
+  if (may_forget) json.Value("no-synchronous-standby");
+  if (seen.frozen_until_ms > 0) json.Value("frozen");
+  if (seen.step) json.Value("clock-step");
+  if (seen.forgotten) json.Value("forgotten-commits");
+  json.EndArray();
+}
+
+bool IsReady(const OpsParts& parts, const StoreWatch::View& seen) {
+  return parts.store.IsUp() && seen.is_writable;
+}
+
+/// Whether to send requests here: every lane has its connection, and writes are committed.
 void Ready(const OpsParts& parts, const ExchangePtr& exchange) {
-  const bool up = parts.store.IsUp();
+  const StoreWatch::View seen = parts.watch.Seen();
+  const bool up = IsReady(parts, seen);
   std::string body;
   base::JsonWriter json(body);
   json.BeginObject().Field("status", up ? "ok" : "unavailable");
-  WriteWarnings(json, parts);
+  WriteWarnings(json, parts, seen);
   json.EndObject();
-  exchange->Reply(Respond(up ? 200 : 503, std::move(body)));
+  exchange->ReplyJson(std::move(body), up ? 200 : 503);
 }
 
-void WriteTime(base::JsonWriter& json, std::string_view field, std::int64_t ms) {
-  json.Key(field);
-  if (ms > 0)
-    json.Time(ms);
-  else
-    json.Null();
-}
-
-/// As it was counted last; nothing is asked of the store.
-void WriteMessages(base::JsonWriter& json, messages::Messages& messages) {
-  const messages::Figures figures = messages.probe().figures();
-  json.Key("messages").BeginObject();
-  json.Field("ready", figures.ready)
-      .Field("delayed", figures.delayed)
-      .Field("dead", figures.dead)
-      .Field("unhandled", figures.unhandled)
-      .Field("oldest_seconds", figures.oldest_seconds)
-      .Field("waiting_claims", figures.waiting_claims)
-      .Field("clockwork", messages.HasClockwork() ? "on" : "off");
-  json.EndObject();
-}
-
-/// `listed` is null when the store cannot tell.
-std::string HealthJson(const OpsParts& parts, const tasks::ListReply* listed) {
-  std::string body;
-  base::JsonWriter json(body);
-  const bool up = listed && parts.store.IsUp();
-  json.BeginObject().Field("status", up ? "ok" : "unavailable").Field("version", TENURE_VERSION);
-  json.Key("store").BeginObject();
-  json.Field("status", up ? "ok" : "unavailable")
+void WriteStore(base::JsonWriter& json, const OpsParts& parts, const StoreWatch::View& seen) {
+  json.BeginObject()
+      .Field("status", IsReady(parts, seen) ? "ok" : "unavailable")
       .Field("engine", parts.store.engine().name())
       .Field("place", std::string_view(parts.store_place))
       .Field("installation", std::string_view(parts.installation))
       .Field("incarnation", parts.store.engine().incarnation());
-  WriteWarnings(json, parts);
+  WriteWarnings(json, parts, seen);
+  if (seen.frozen_until_ms > 0) json.Key("frozen_until").Time(seen.frozen_until_ms);
+  if (seen.step) {
+    json.Key("clock_step").BeginObject().Key("from").Time(seen.step->from_ms);
+    json.Key("to").Time(seen.step->to_ms).EndObject();
+  }
+  if (seen.forgotten) {
+    json.Key("forgotten_commits").BeginObject();
+    json.Field("of", std::string_view(seen.forgotten->what));
+    json.Field("fence", seen.forgotten->fence).Field("highest", seen.forgotten->highest);
+    json.Field("hint",
+               "A client named this fence, and the store never gave it. If the database was "
+               "restored, run `tenure admin new-incarnation`.");
+    json.EndObject();
+  }
   json.EndObject();
+}
+
+/// From memory: it is answered at once, also while the store hangs.
+void Health(const OpsParts& parts, const ExchangePtr& exchange) {
+  const StoreWatch::View seen = parts.watch.Seen();
+  const bool up = IsReady(parts, seen);
+  std::string body;
+  base::JsonWriter json(body);
+  json.BeginObject().Field("status", up ? "ok" : "unavailable").Field("version", TENURE_VERSION);
+  json.Key("store");
+  WriteStore(json, parts, seen);
   json.Key("jobs").BeginArray();
   for (const JobReport& report : parts.background.Reports()) {
     json.BeginObject().Field("name", std::string_view(report.name));
     json.Field("status", report.last_error.empty() ? "ok" : "failed").Field("runs", report.runs);
-    WriteTime(json, "last_run_at", report.last_run_wall_ms);
-    json.EndObject();
+    json.Key("last_run_at").TimeOrNull(report.last_run_wall_ms).EndObject();
   }
   json.EndArray().Key("tasks").BeginArray();
-  if (listed) {
-    for (const tasks::TaskView& task : listed->tasks) {
+  if (seen.tasks) {
+    for (const tasks::TaskView& task : seen.tasks->tasks) {
       json.BeginObject().Field("name", std::string_view(task.name));
       json.Field("status", task.row.failures == 0 ? "ok" : "failed").Field("runs", task.row.runs);
-      WriteTime(json, "last_run_at", task.row.last_started_ms);
-      WriteTime(json, "next_run_at", tasks::DueMs(task.row));
-      json.EndObject();
+      json.Key("last_run_at").TimeOrNull(task.row.last_started_ms);
+      json.Key("next_run_at").TimeOrNull(tasks::DueMs(task.row)).EndObject();
     }
   }
   json.EndArray();
-  WriteMessages(json, parts.messages);
+  for (const server::Running& each : parts.capabilities.running())
+    if (each.write_health) each.write_health(json);
   json.EndObject();
-  return body;
+  exchange->ReplyJson(std::move(body), up ? 200 : 503);
 }
 
-void Get(http::Router& router, std::string pattern, std::string operation, std::string scope,
-         http::Handler handler) {
-  router.Add({http::Method::kGet, std::move(pattern), std::move(operation), std::move(scope),
-              std::move(handler)});
+template <telemetry::Audience audience>
+void Metrics(const OpsParts& parts, const ExchangePtr& exchange) {
+  exchange->Reply(http::Response{.body = parts.metrics.Text(audience),
+                                 .content_type = "text/plain; version=0.0.4; charset=utf-8"});
 }
 
-void Health(const OpsParts& parts, const ExchangePtr& exchange) {
-  parts.tasks.List(
-      tasks::kOwnTenant, &exchange->executor(),
-      [&parts, exchange](const db::Result<tasks::ListReply>& listed) {
-        const bool up = listed.ok() && parts.store.IsUp();
-        exchange->Reply(
-            Respond(up ? 200 : 503, HealthJson(parts, listed.ok() ? &listed.value() : nullptr)));
-      });
+void OpenApi(const OpsParts&, const ExchangePtr& exchange) {
+  exchange->ReplyJson(std::string(OpenApiDocument()));
 }
 
-/// What probes and Prometheus ask for. `scope` is that of what tells more than whether it runs.
-void AddWatching(http::Router& router, const OpsParts& parts, const std::string& scope) {
-  Get(router, "/livez", "getLiveness", http::kPublic, Live);
-  Get(router, "/readyz", "getReadiness", http::kPublic,
-      [&parts](const ExchangePtr& exchange) { Ready(parts, exchange); });
-  Get(router, "/health", "getHealth", scope,
-      [&parts](const ExchangePtr& exchange) { Health(parts, exchange); });
-  Get(router, "/metrics", "getMetrics", scope, [&parts](const ExchangePtr& exchange) {
-    exchange->Reply(Respond(200, parts.metrics.Text(), "text/plain; version=0.0.4; charset=utf-8"));
-  });
+/// What probes and Prometheus ask for, on the main listener or on the operators'. `scope` is that of what tells more than whether it runs. A
+/// limit must never make a probe look dead, so the first two have none.
+void AddWatching(http::Router& router, const OpsParts& parts, const std::string& scope,
+                 telemetry::Audience audience) {
+  using http::Method;
+  using telemetry::Audience;
+  const auto metrics = audience == Audience::kOperators ? Metrics<Audience::kOperators>
+                                                        : Metrics<Audience::kAnybody>;
+  http::RouteGroup<const OpsParts&>(router, parts, {})
+      .Add({{Method::kGet, "/livez", "getLiveness", http::kPublic, Live},
+            {Method::kGet, "/readyz", "getReadiness", http::kPublic, Ready}});
+  http::RouteGroup<const OpsParts&>(router, parts, {.rate_class = "ops"})
+      .Add({{Method::kGet, "/health", "getHealth", scope, Health},
+            {Method::kGet, "/metrics", "getMetrics", scope, metrics}});
 }
 
 }  // namespace
 
+void ShowReadiness(const OpsParts& parts, telemetry::Registry& metrics) {
+  telemetry::Gauge& ready =
+      metrics.GetGauge("tenure_ready", "Whether requests are served, as /readyz says: 1 or 0.");
+  metrics.OnScrape([&parts, &ready] { ready.Set(IsReady(parts, parts.watch.Seen()) ? 1 : 0); });
+}
+
 void AddOpsRoutes(http::Router& router, const OpsParts& parts) {
-  AddWatching(router, parts, "ops:read");
-  Get(router, "/openapi.json", "getOpenApi", http::kPublic, [](const ExchangePtr& exchange) {
-    exchange->Reply(Respond(200, std::string(OpenApiDocument())));
-  });
+  AddWatching(router, parts, "ops:read", telemetry::Audience::kAnybody);
+  http::RouteGroup<const OpsParts&>(router, parts, {.rate_class = "ops"})
+      .Add({{http::Method::kGet, "/openapi.json", "getOpenApi", http::kPublic, OpenApi}});
 }
 
 http::Router OpsListenerRoutes(const OpsParts& parts) {
   http::Router router;
-  AddWatching(router, parts, http::kPublic);
+  AddWatching(router, parts, http::kPublic, telemetry::Audience::kOperators);
   return router;
 }
 

@@ -1,23 +1,33 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "app/background.hpp"
+#include "app/capabilities.hpp"
+#include "app/store_watch.hpp"
 #include "db/store.hpp"
 #include "http/router.hpp"
-#include "messages/messages.hpp"
-#include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::app {
 
+/// The repository's openapi.json, embedded at build.
+std::string_view OpenApiDocument();
+
 struct OpsParts {
   db::Store& store;
   const Background& background;
-  tasks::Tasks& tasks;
-  messages::Messages& messages;
+  const StoreWatch& watch;
+  const server::Capabilities& capabilities;
   const telemetry::Registry& metrics;
   std::string store_place;   ///< for people
   std::string installation;  ///< of the store
 };
+
+/// The gauge `tenure_ready`: what /readyz says, for alerts. `parts` must outlive whoever asks for
+/// the metrics.
+void ShowReadiness(const OpsParts& parts, telemetry::Registry& metrics);
 
 /// /livez, /readyz, /health, /metrics and /openapi.json. `parts` must outlive the router.
 void AddOpsRoutes(http::Router& router, const OpsParts& parts);

@@ -1,25 +1,28 @@
 #include "app/serve.hpp"
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <string_view>
+
 #include <fmt/format.h>
 
+#include "app/descriptors.hpp"
 #include "app/service.hpp"
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/log.hpp"
-#include "base/uuid.hpp"
-#include "config/differences.hpp"
+#include "config/load.hpp"
 
 namespace tenure::app {
 namespace {
-
-/// "host:pid:random": which process wrote a line or holds something.
-std::string InstanceId() {
-  char host[256] = "localhost";
-  gethostname(host, sizeof host - 1);
-  return fmt::format("{}:{}:{}", host, getpid(), base::RandomHex(4));
-}
 
 void SetUpLog(const config::LogSettings& log, const std::string& instance) {
   const bool text = log.format == config::LogStyle::kText ||
@@ -53,8 +56,36 @@ void PrintPlaces(const Service& service) {
              service.StorePlace());
 }
 
-/// What to type first. With authentication every command needs a token first.
+/// As a word of a shell's command line.
+std::string ShellWord(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+@%").find(c) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(text, is_plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// How this program is called from the shell that started it: `tenure` where the PATH leads here,
+/// else as it was called.
+std::string OwnName() {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto found = std::filesystem::path(folder) / "tenure";
+    if (access(found.c_str(), X_OK) != 0) continue;
+    std::error_code error;
+    if (std::filesystem::equivalent(found, "/proc/self/exe", error)) return "tenure";
+    break;  // another one: the shell would take it
+  }
+  return ShellWord(program_invocation_name);
+}
+
+/// What to type first, as it can be pasted. With authentication every command needs a token first.
 void PrintSuggestions(const Service& service) {
+  const std::string tenure = OwnName();
   const std::string url = service.Url();
   const std::string server = url == "http://127.0.0.1:8080" ? "" : " --server " + url;
   if (service.authenticates()) {
@@ -64,20 +95,20 @@ void PrintSuggestions(const Service& service) {
         "Without an issuer, `tenure token keygen` and `tenure token issue` make a key and tokens "
         "(docs/security.md).\n\n"
         "Try:\n"
-        "  tenure token inspect --token-file TOKEN\n"
-        "  tenure lease list --token-file TOKEN{}\n"
-        "  curl {}/readyz\n\n",
-        server, url);
+        "  {0} token inspect --token-file TOKEN\n"
+        "  {0} lease list --token-file TOKEN{1}\n"
+        "  curl {2}/readyz\n\n",
+        tenure, server, url);
     return;
   }
   fmt::print(
       "Try:\n"
-      "  tenure session put --user 6f9619ff-8b86-4011-b42d-00c04fc964ff "
+      "  {0} session put --user 6f9619ff-8b86-4011-b42d-00c04fc964ff "
       "--tenant 11111111-1111-4111-8111-111111111111 "
-      "--capacity 22222222-2222-4222-8222-222222222222 --kind standard{}\n"
-      "  tenure session list{}\n"
-      "  curl {}/health\n\n",
-      server, server, url);
+      "--capacity 22222222-2222-4222-8222-222222222222 --kind standard{1}\n"
+      "  {0} session list{1}\n"
+      "  curl {2}/health\n\n",
+      tenure, server, url);
 }
 
 void PrintWelcome(const Service& service) {
@@ -113,6 +144,8 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
     }
     current.log.level = loaded.log.level;
     base::SetLogLevel(loaded.log.level);
+    current.rate_limits = loaded.rate_limits;
+    service.UseRateLimits(current.rate_limits);
     if (service.encrypts() && loaded.tls.enabled()) {
       current.tls = loaded.tls;
       service.UseCertificate(current.tls);
@@ -130,9 +163,11 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
 }  // namespace
 
 int RunServe(const config::Settings& settings, const config::Sources& sources) {
-  const std::string instance = InstanceId();
+  const std::string instance = base::NewProcessName();
   SetUpLog(settings.log, instance);
   const sigset_t waited = BlockSignals();
+  RaiseDescriptorLimit(settings.http.max_connections);
+  CheckDoors(settings, false);
   Service service(settings, instance);
   service.Start();
   PrintWelcome(service);

@@ -2,25 +2,23 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "app/jobs.hpp"
-#include "app/rate_classes.hpp"
+#include "app/descriptors.hpp"
 #include "app/store_setup.hpp"
-#include "audit/routes.hpp"
 #include "base/clock.hpp"
 #include "config/kinds.hpp"
 #include "db/maintenance.hpp"
-#include "inbox/routes.hpp"
-#include "leases/routes.hpp"
-#include "messages/routes.hpp"
-#include "sessions/routes.hpp"
-#include "tasks/routes.hpp"
-#include "usage/routes.hpp"
+#include "leases/leases.hpp"
+#include "server/capability.hpp"
+#include "tasks/tasks.hpp"
 
 namespace tenure::app {
 namespace {
+
+constexpr std::int64_t kOpsIdleMs = 10'000;
 
 std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
                                            telemetry::Registry& metrics) {
@@ -29,90 +27,33 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
   return engine;
 }
 
-OpsParts DescribeStore(db::Store& store, const Background& background, tasks::Tasks& tasks,
-                       messages::Messages& messages, const telemetry::Registry& metrics) {
-  return {store,
-          background,
-          tasks,
-          messages,
-          metrics,
-          store.engine().place(),
-          db::ReadIdentity(store.engine()).installation};
-}
-
-http::Router AllRoutes(sessions::Sessions& sessions, leases::Leases& leases, tasks::Tasks& tasks,
-                       const messages::RouteParts& messages, inbox::Inbox& inbox,
-                       usage::Usage& usage, audit::Audit& audit, const OpsParts& ops) {
+http::Router AllRoutes(const server::Capabilities& capabilities, const OpsParts& ops) {
   http::Router router;
-  sessions::AddRoutes(router, sessions, audit.refusals());
-  leases::AddRoutes(router, leases);
-  tasks::AddRoutes(router, tasks);
-  messages::AddRoutes(router, messages);
-  inbox::AddRoutes(router, inbox);
-  usage::AddRoutes(router, usage, messages.messages);
-  audit::AddRoutes(router, audit);
+  for (const server::Running& each : capabilities.running()) each.add_routes(router);
   AddOpsRoutes(router, ops);
   return router;
 }
 
-std::unique_ptr<auth::Authentication> NewAuthentication(const config::AuthSettings& settings,
-                                                        telemetry::Registry& metrics) {
-  if (!settings.enabled()) return nullptr;
-  return std::make_unique<auth::Authentication>(settings, base::SystemClock(), metrics);
+/// Forgets answers that were kept for idempotency keys: they are no capability's.
+server::Task AnswerTask(db::Store& store, db::ForgetAnswersHandler& forget) {
+  return {"answers.retention", server::kRetentionIntervalMs, [&](const server::TaskRun& run) {
+            server::RunToTheEnd<db::Swept>(
+                run, [&](auto done) { store.Submit(forget, run.caller, {}, std::move(done)); });
+          }};
+}
+
+/// Null unless it is wanted.
+template <class T, class... Parts>
+std::unique_ptr<T> MakeIf(bool wanted, Parts&&... parts) {
+  return wanted ? std::make_unique<T>(std::forward<Parts>(parts)...) : nullptr;
 }
 
 http::CertificateFiles FilesOf(const config::TlsSettings& settings) {
   return {.certificate = settings.certificate, .key = settings.key};
 }
 
-std::unique_ptr<http::CertificateKeeper> NewCertificate(const config::TlsSettings& settings,
-                                                        telemetry::Registry& metrics) {
-  if (!settings.enabled()) return nullptr;
-  return std::make_unique<http::CertificateKeeper>(FilesOf(settings), base::SystemClock(), metrics);
-}
-
-usage::Options UsageOptionsOf(const config::UsageSettings& settings) {
-  return {.interval_ms = settings.interval_ms,
-          .factors = {settings.factor_1, settings.factor_2, settings.factor_3},
-          .chunk_size = settings.chunk,
-          .retention_ms = settings.retention_ms,
-          .send = !settings.endpoint.empty()};
-}
-
-/// How chunks reach the receiver: each request is a trace of its own, which the receiver may go on.
-usage::Sender::PostFunction PostTo(const config::UsageSettings& settings, http::Outgoing& outgoing,
-                                   telemetry::Tracer& tracer) {
-  return [&settings, &outgoing, &tracer](usage::Post post,
-                                         base::UniqueFunction<usage::PostReply> done) {
-    telemetry::Span span = tracer.Start("Usage.Send", std::nullopt, telemetry::SpanKind::kClient);
-    span.Set("usage.key", post.idempotency_key);
-    http::OutgoingRequest request;
-    request.url = settings.endpoint;
-    if (const auto context = span.context())
-      request.headers.emplace_back("traceparent", FormatTraceParent(*context));
-    request.headers.emplace_back("Idempotency-Key", std::move(post.idempotency_key));
-    if (!settings.auth.empty())
-      request.headers.emplace_back(settings.auth_header, settings.auth.Reveal());
-    request.body = std::move(post.body);
-    outgoing.Send(std::move(request), [done = std::move(done),
-                                       span = std::move(span)](http::OutgoingReply reply) mutable {
-      span.Set("http.response.status_code", reply.status);
-      if (!reply.acknowledged()) span.Fail();
-      span.End();
-      done({reply.status, std::move(reply.body), reply.retry_after_ms, std::move(reply.error)});
-    });
-  };
-}
-
 bool TracesOn(const config::Settings& settings) {
   return !settings.telemetry.traces_endpoint.empty();
-}
-
-std::unique_ptr<TraceExporter> NewExporter(const config::Settings& settings,
-                                           const std::string& instance, telemetry::Tracer& tracer) {
-  if (!TracesOn(settings)) return nullptr;
-  return std::make_unique<TraceExporter>(
-      TraceExporter::Options{settings.telemetry.traces_endpoint, instance}, tracer);
 }
 
 /// Bounds of what a client may do to either listener.
@@ -122,6 +63,7 @@ http::ServerOptions ListenerOptions(const config::HttpSettings& settings,
   options.host = address.host;
   options.port = address.port;
   options.max_header_bytes = settings.max_header_bytes;
+  options.body_memory_bytes = settings.body_memory_bytes;
   options.header_timeout_ms = settings.header_timeout_ms;
   options.body_timeout_ms = settings.body_timeout_ms;
   options.idle_timeout_ms = settings.idle_timeout_ms;
@@ -135,28 +77,37 @@ http::TrustedProxies ProxiesOf(const config::HttpSettings& settings) {
           standard ? http::ForwardedBy::kForwarded : http::ForwardedBy::kXForwardedFor};
 }
 
+/// Half of the cores: lanes, and PostgreSQL or SQLite's work, want theirs. But two where there are
+/// two, so that what strangers make one loop do does not stop all clients.
+int ThreadsByCores() {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return cores < 2 ? 1 : std::max(2, cores / 2);
+}
+
 http::ServerOptions ServerOptionsOf(const config::Settings& settings,
+                                    const server::CapabilityList& capabilities,
                                     const http::CertificateKeeper* certificate) {
   http::ServerOptions options = ListenerOptions(settings.http, settings.listen);
   options.certificate = certificate;
-  // Half of the cores: lanes, and PostgreSQL or SQLite's work, want theirs.
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  options.threads = settings.http.threads > 0 ? settings.http.threads : std::max(1, cores / 2);
+  options.threads = settings.http.threads > 0 ? settings.http.threads : ThreadsByCores();
   options.max_body_bytes = settings.http.max_body_bytes;
-  options.max_connections = settings.http.max_connections;
+  options.max_connections = ConnectionsWithinLimit(settings.http.max_connections);
   options.proxies = ProxiesOf(settings.http);
-  options.rate_classes = RateClassesOf(settings.rate_limits);
+  options.rate_classes = RateClassesOf(settings.rate_limits, capabilities);
   return options;
 }
 
-/// A loop and connections of its own: however busy the main listener is, this one answers.
+/// A loop and connections of its own: however busy the main listener is, this one answers. And soon
+/// a place is free: whoever asked holds one for seconds only, and gives it to the next one before.
 http::ServerOptions OpsServerOptionsOf(const config::Settings& settings) {
   http::ServerOptions options = ListenerOptions(settings.http, settings.ops.listen);
   options.flag = "--ops-listen";
-  options.visitors = http::Visitors::kAnybody;
+  // Without authentication nobody from elsewhere is served, here as there.
+  options.visitors = settings.auth.enabled() ? http::Visitors::kAnybody : http::Visitors::kLocal;
   options.threads = 1;
   options.max_body_bytes = 1'024;
   options.max_connections = 64;
+  options.idle_timeout_ms = std::min(options.idle_timeout_ms, kOpsIdleMs);
   return options;
 }
 
@@ -166,59 +117,70 @@ std::string UrlOf(std::string_view scheme, const config::Address& address, std::
 
 }  // namespace
 
-Service::Service(const config::Settings& settings, const std::string& instance)
+std::vector<http::RateClass> RateClassesOf(const config::RateLimitSettings& settings,
+                                           const server::CapabilityList& capabilities) {
+  std::vector<http::RateClass> classes{{"ops", settings.ops}};
+  for (const server::Capability& each : capabilities)
+    if (each.rate) classes.push_back({std::string(each.name), settings.*each.rate});
+  if (!settings.enabled)
+    for (http::RateClass& each : classes) each.rate = {};
+  return classes;
+}
+
+void CheckDoors(const config::Settings& settings, bool while_another_runs) {
+  telemetry::Registry unused;
+  if (settings.auth.enabled()) auth::Authentication(settings.auth, base::SystemClock(), unused);
+  if (settings.tls.enabled())
+    http::CertificateKeeper(FilesOf(settings.tls), base::SystemClock(), unused);
+  http::CheckAddress(ListenerOptions(settings.http, settings.listen), settings.auth.enabled(),
+                     while_another_runs);
+  if (!settings.ops.listen.host.empty())
+    http::CheckAddress(OpsServerOptionsOf(settings), settings.auth.enabled(), while_another_runs);
+}
+
+Service::Service(const config::Settings& settings, const std::string& process,
+                 const server::CapabilityList& capabilities)
     : settings_(settings),
+      process_(process),
+      list_(capabilities),
       tracer_(TracesOn(settings_) ? telemetry::Tracer::kCapacity : 0, base::SystemClock(),
               metrics_),
-      exporter_(NewExporter(settings_, instance, tracer_)),
-      recorder_(metrics_),
+      exporter_(MakeIf<TraceExporter>(
+          TracesOn(settings_),
+          TraceExporter::Options{settings_.telemetry.traces_endpoint, process_}, tracer_)),
       store_(PreparedEngine(settings_, metrics_), StoreOptionsOf(settings_), base::SystemClock(),
              metrics_),
-      audit_(store_, base::SystemClock(), metrics_),
+      installation_(db::ReadIdentity(store_.engine()).installation),
       wake_(base::SystemClock()),
-      leases_(store_, wake_, instance, base::SystemClock(), metrics_),
-      tasks_(store_, wake_, instance, base::SystemClock(), metrics_),
-      server_tasks_(leases_, tasks_, wake_, instance),
-      sessions_(store_, {settings_.sessions.duration_ms, settings_.sessions.retention_ms},
-                metrics_),
-      messages_(store_, wake_, instance, base::SystemClock(), metrics_,
-                {settings_.messages.poll_max_ms}),
-      inbox_(store_, {.max_attempts = settings_.inbox.max_attempts}, metrics_),
-      usage_(store_, sessions_, messages_, wake_, UsageOptionsOf(settings_.usage), metrics_),
-      outgoing_({}),
-      ops_(DescribeStore(store_, background_, tasks_, messages_, metrics_)),
-      auth_(NewAuthentication(settings_.auth, metrics_)),
-      certificate_(NewCertificate(settings_.tls, metrics_)),
-      router_(AllRoutes(sessions_, leases_, tasks_,
-                        {messages_, tracer_, settings_.messages.payload_max_bytes}, inbox_, usage_,
-                        audit_, ops_)),
-      server_(ServerOptionsOf(settings_, certificate_.get()), router_, metrics_,
+      capabilities_(capabilities, {settings_, process_, installation_, store_, wake_,
+                                   base::SystemClock(), metrics_, tracer_}),
+      server_tasks_(capabilities_.Of<leases::Leases>(), capabilities_.Of<tasks::Tasks>(), wake_,
+                    process_),
+      watch_(store_, capabilities_.Of<tasks::Tasks>(), wake_, process_, base::SystemClock(),
+             metrics_),
+      ops_{store_,       background_, watch_, capabilities_, metrics_, store_.engine().place(),
+           installation_},
+      auth_(MakeIf<auth::Authentication>(settings_.auth.enabled(), settings_.auth,
+                                         base::SystemClock(), metrics_)),
+      certificate_(MakeIf<http::CertificateKeeper>(settings_.tls.enabled(), FilesOf(settings_.tls),
+                                                   base::SystemClock(), metrics_)),
+      router_(AllRoutes(capabilities_, ops_)),
+      server_(ServerOptionsOf(settings_, capabilities, certificate_.get()), router_, metrics_,
               base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_),
-      ops_router_(OpsListenerRoutes(ops_)) {
-  store_.SetGuard(guard_);
-  store_.SetRecorder(recorder_);
-  if (!settings_.ops.listen.host.empty())
-    ops_server_ = std::make_unique<http::Server>(OpsServerOptionsOf(settings_), ops_router_,
-                                                 metrics_, base::SystemClock());
+      ops_router_(OpsListenerRoutes(ops_)),
+      ops_server_(MakeIf<http::Server>(!settings_.ops.listen.host.empty(),
+                                       OpsServerOptionsOf(settings_), ops_router_, metrics_,
+                                       base::SystemClock())) {
+  ShowReadiness(ops_, metrics_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});
-  AddGauges(background_, sessions_, leases_, inbox_, settings_.sessions.expiry_interval_ms);
-  AddTaskGauges(background_, tasks_);
-  AddMessageGauges(background_, messages_);
-  AddUsageGauges(background_, usage_);
-  AddRefusalSums(background_, audit_);
-  if (!settings_.workers) return;
-  AddSessionTasks(server_tasks_, sessions_, settings_.sessions);
-  AddAnswerTask(server_tasks_, store_, forget_);
-  AddLeaseTask(server_tasks_, leases_, settings_.leases);
-  AddMessageTask(server_tasks_, messages_);
-  AddInboxTask(server_tasks_, inbox_, settings_.inbox);
-  AddUsageTasks(server_tasks_, usage_);
-  AddAuditTask(server_tasks_, audit_, settings_.audit);
-  if (usage_.options().send)
-    sender_ = std::make_unique<usage::Sender>(usage_, messages_, wake_, ops_.installation,
-                                              PostTo(settings_.usage, outgoing_, tracer_));
+  for (const server::Running& each : capabilities_.running()) {
+    for (const server::Job& job : each.jobs) background_.Add(job);
+    if (!settings_.workers) continue;
+    for (const server::Task& task : each.tasks) server_tasks_.Add(task);
+  }
+  if (settings_.workers) server_tasks_.Add(AnswerTask(store_, forget_));
 }
 
 void Service::Start() {
@@ -234,30 +196,23 @@ void Service::Start() {
   if (certificate_) certificate_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
   if (ops_server_) ops_server_->Start();  // the same
-  if (settings_.workers) messages_.StartClockwork();
+  watch_.Start();
+  capabilities_.Start();
   background_.Start();
   server_tasks_.Start();
-  if (sender_) {
-    outgoing_.Start();
-    sender_->Start();
-  }
 }
 
 void Service::Stop() {
   if (ops_server_) ops_server_->Stop(0);  // whoever asks whether to send requests here: no more
   // Those who wait for a lease or for messages are answered first: nothing else would end their
   // requests soon.
-  if (sender_) {
-    sender_->Stop();
-    outgoing_.Stop();
-  }
-  leases_.StopWaiting();
-  messages_.Stop();
+  capabilities_.StopWaiting();
   server_.Stop(settings_.http.stop_grace_ms);
   if (auth_) auth_->Stop();
   if (certificate_) certificate_->Stop();
   background_.Stop();
-  audit_.refusals().Stop();
+  capabilities_.Stop();
+  watch_.Stop();
   if (feed_) feed_->Stop();
   wake_.Stop();
   server_tasks_.Stop();

@@ -2,44 +2,51 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/background.hpp"
+#include "app/capabilities.hpp"
 #include "app/ops_routes.hpp"
-#include "app/server_tasks.hpp"
+#include "app/store_watch.hpp"
 #include "app/trace_exporter.hpp"
-#include "audit/audit.hpp"
-#include "audit/recorder.hpp"
-#include "auth/authentication.hpp"
+#include "auth/authenticator.hpp"
 #include "config/settings.hpp"
-#include "db/once.hpp"
+#include "db/idempotency.hpp"
 #include "db/store.hpp"
 #include "http/certificate.hpp"
-#include "http/outgoing.hpp"
+#include "http/rate_limits.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
-#include "inbox/inbox.hpp"
-#include "leases/guard.hpp"
-#include "leases/leases.hpp"
-#include "messages/messages.hpp"
-#include "sessions/sessions.hpp"
-#include "tasks/tasks.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
-#include "usage/sender.hpp"
-#include "usage/usage.hpp"
 #include "wake/registry.hpp"
 
 namespace tenure::app {
 
-/// One server process, put together: store, lanes, capabilities, background jobs, listener. This is
-/// the one place that knows all parts.
+/// Which limit the settings give to the routes of a class (http::Route::rate_class). Every route is
+/// in one, except the probes /livez and /readyz, which a limit must never make look dead.
+///
+/// Limits that count something else than requests of a person (a seat's heartbeats, a machine's
+/// acquisitions) are the capability's own: an http::RateLimiter with a key that it chooses.
+std::vector<http::RateClass> RateClassesOf(
+    const config::RateLimitSettings& settings,
+    const server::CapabilityList& capabilities = AllCapabilities());
+
+/// What can be wrong with the way in, found before the store is touched: addresses, certificate,
+/// keys. Throws base::UserError. `while_another_runs`: addresses may be in use.
+void CheckDoors(const config::Settings& settings, bool while_another_runs);
+
+/// One server process, put together: store, lanes, capabilities, background jobs, listener. Which
+/// capabilities there are it takes from a list.
 ///
 /// Life: construct (opens the store; throws base::UserError or base::Fault), Start, Stop; from one
 /// thread.
 class Service {
  public:
-  /// `instance` names this process ("host:pid:random").
-  Service(const config::Settings& settings, const std::string& instance);
+  /// `process` names this one ("host:pid:random"). `capabilities` must have leases and tasks: the
+  /// server's own tasks are made of them.
+  Service(const config::Settings& settings, const std::string& process,
+          const server::CapabilityList& capabilities = AllCapabilities());
 
   void Start();
   /// Stops accepting, finishes what is under way (bounded), then ends the jobs and the lanes.
@@ -50,6 +57,10 @@ class Service {
   void UseKeys(const config::AuthSettings& settings) { auth_->UseKeys(settings); }
   /// SIGHUP: from now on this certificate. REQUIRES: `encrypts()`.
   void UseCertificate(const config::TlsSettings& settings);
+  /// SIGHUP: from now on these limits.
+  void UseRateLimits(const config::RateLimitSettings& settings) {
+    server_.UseRates(RateClassesOf(settings, list_));
+  }
   /// Whether it speaks TLS.
   bool encrypts() const { return certificate_ != nullptr; }
   /// Whether requests must carry a token; false: protected mode.
@@ -64,26 +75,20 @@ class Service {
  private:
   // In order of dependence: what stands below uses what stands above.
   const config::Settings settings_;
+  const std::string process_;
+  const server::CapabilityList list_;
   telemetry::Registry metrics_;
   telemetry::Tracer tracer_;
   std::unique_ptr<TraceExporter> exporter_;  // null: traces are off
-  leases::FenceGuard guard_;
-  audit::Recorder recorder_;
   db::Store store_;
-  db::ForgetHandler forget_;
-  audit::Audit audit_;
+  const std::string installation_;
+  db::ForgetAnswersHandler forget_;
   wake::Registry wake_;
-  leases::Leases leases_;
-  tasks::Tasks tasks_;
+  server::Capabilities capabilities_;
   ServerTasks server_tasks_;
-  sessions::Sessions sessions_;
-  messages::Messages messages_;
-  inbox::Inbox inbox_;
-  usage::Usage usage_;
-  http::Outgoing outgoing_;
-  std::unique_ptr<usage::Sender> sender_;  // null: nobody is told, or others do it
-  std::unique_ptr<db::Feed> feed_;         // null: nobody else commits, or nobody can tell
+  std::unique_ptr<db::Feed> feed_;  // null: nobody else commits, or nobody can tell
   Background background_;
+  StoreWatch watch_;
   OpsParts ops_;
   const std::unique_ptr<auth::Authentication> auth_;            // null: protected mode
   const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP

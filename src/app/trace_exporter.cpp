@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "telemetry/otlp.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::app {
 namespace {
@@ -43,10 +43,13 @@ void TraceExporter::Start() {
 void TraceExporter::Stop() {
   if (!thread_.joinable()) return;
   {
-    std::unique_lock lock(mutex_);
+    base::Lock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
-    changed_.wait_for(lock, kLastWords, [&] { return ended_; });
+    changed_.wait_for(lock.native(), kLastWords, [&] {
+      mutex_.AssertHeld();
+      return ended_;
+    });
   }
   client_.Cancel();  // from here on every request fails at once, so the thread comes to its end
   thread_.join();
@@ -55,14 +58,17 @@ void TraceExporter::Stop() {
 void TraceExporter::Loop() {
   while (Pause(kInterval)) SendAll();
   SendAll();
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   ended_ = true;
   changed_.notify_all();
 }
 
 bool TraceExporter::Pause(milliseconds time) {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [&] { return stopping_; });
+  base::Lock lock(mutex_);
+  return !changed_.wait_for(lock.native(), time, [&] {
+    mutex_.AssertHeld();
+    return stopping_;
+  });
 }
 
 void TraceExporter::SendAll() {

@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
 
+#include "base/mutex.hpp"
 #include "http/client.hpp"
 #include "telemetry/trace.hpp"
 
@@ -54,11 +54,10 @@ class TraceExporter {
   std::string trouble_;    // the thread's: why the last request failed
   bool troubled_ = false;  // the thread's: a failure was logged, and no success since
 
-  std::mutex mutex_;
+  base::Mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool stopping_ = false;
-  bool ended_ = false;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  bool ended_ TENURE_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

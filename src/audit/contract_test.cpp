@@ -5,13 +5,12 @@
 #include <sqlite3.h>
 
 #include "audit/audit.hpp"
-#include "audit/by_hand.hpp"
 #include "audit/recorder.hpp"
+#include "audit/store_command.hpp"
 #include "audit_sql/queries.hpp"
+#include "db/idempotency.hpp"
 #include "db/maintenance.hpp"
-#include "db/once.hpp"
-#include "db/submit.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 
 namespace tenure::audit {
 namespace {
@@ -35,16 +34,15 @@ base::Caller ActingAs(base::Actor actor) {
   caller.actor = std::make_shared<const base::Actor>(std::move(actor));
   return caller;
 }
-db::Deed On(std::string object) { return {std::move(object), R"({"reason":"stuck"})"}; }
+db::AuditEvent On(std::string object) { return {std::move(object), R"({"reason":"stuck"})"}; }
 
-/// As a process has it; driven by hand.
-class Process {
+class AuditProcess final : public store::Process {
  public:
-  explicit Process(store::TestStore& test_store)
-      : recorder_(test_store.metrics()),
-        store_(test_store.NewProcess()),
-        audit_(*store_, test_store.clock(), test_store.metrics()) {
-    store_->SetRecorder(recorder_);
+  explicit AuditProcess(store::TestStore& test_store)
+      : Process(test_store),
+        recorder_(test_store.metrics()),
+        audit_(store(), test_store.clock(), test_store.metrics()) {
+    store().SetRecorder(recorder_);
   }
 
   /// Runs the lanes until it is answered; empty when it was not.
@@ -52,50 +50,42 @@ class Process {
   std::optional<db::Result<Reply>> Answered(Ask ask) {
     std::optional<db::Result<Reply>> answer;
     ask([&](db::Result<Reply> result) { answer = std::move(result); });
-    store::Drive(*store_);
+    store::Drive(store());
     return answer;
   }
-  void Do(base::Actor actor, db::Deed deed) {
-    const auto answer = Answered<NoteReply>(
-        [&](auto done) { audit_.Note(std::move(actor), std::move(deed), std::move(done)); });
-    EXPECT_TRUE(answer && answer->ok());
+  void Do(base::Actor actor, db::AuditEvent event) {
+    Await<NoteReply>(
+        [&](auto done) { audit_.Note(std::move(actor), std::move(event), std::move(done)); });
   }
   std::vector<Entry> List(ListRequest request = {}) {
-    auto answer = Answered<ListReply>(
-        [&](auto done) { audit_.List(std::move(request), nullptr, std::move(done)); });
-    EXPECT_TRUE(answer && answer->ok());
-    return answer->value().entries;
+    return Call(audit_, &Audit::List, std::move(request)).rows;
   }
   std::vector<std::string> Objects(ListRequest request = {}) {
     std::vector<std::string> objects;
     for (const Entry& entry : List(std::move(request))) objects.push_back(entry.object);
     return objects;
   }
-  ForgetReply Forget(std::int64_t retention_ms) {
-    return Answered<ForgetReply>(
-               [&](auto done) { audit_.ForgetSome({retention_ms}, nullptr, std::move(done)); })
-        ->value();
+  db::Swept Forget(std::int64_t retention_ms) {
+    return Call(audit_, &Audit::ForgetSome, {retention_ms});
   }
   /// Under an idempotency key: what it changes besides is the answer that is kept.
-  std::optional<db::Result<db::OnceReply>> DoOnce(const std::string& key, const std::string& body) {
-    return Answered<db::OnceReply>([&](auto done) {
-      db::SubmitTo(store_->KeyLane(), once_, ActingAs(Ada()), 0,
-                   db::OnceRequest<NoteRequest>{{On(key)}, {key, body}}, std::move(done));
+  using OnceReply = base::IdempotentReply<NoteReply>;
+  std::optional<db::Result<OnceReply>> DoOnce(const std::string& key, const std::string& body) {
+    return Answered<OnceReply>([&](auto done) {
+      store().Submit(once_, ActingAs(Ada()), {{On(key)}, {key, body}}, std::move(done));
     });
   }
 
-  db::Store& store() { return *store_; }
   Audit& audit() { return audit_; }
 
  private:
   Recorder recorder_;
-  std::unique_ptr<db::Store> store_;
   Audit audit_;
-  NoteHandler note_;
-  db::OnceHandler<NoteRequest, NoteReply> once_{"audit.note_once", note_,
-                                                [](const NoteReply&) -> db::Answer {
-                                                  return {200, "", "", true};
-                                                }};
+  db::WriteFunction<WriteNotes> note_{"audit.note", db::LaneName::Shared(0)};
+  db::IdempotentHandler<NoteRequest, NoteReply> once_{
+      "audit.note_once", note_,
+      [](const NoteReply&) { return std::optional<base::StoredAnswer>({.status = 200}); },
+      db::LaneName::UserKeys()};
 };
 
 class AuditContract : public testing::TestWithParam<EngineKind> {
@@ -126,7 +116,7 @@ class AuditContract : public testing::TestWithParam<EngineKind> {
   }
 
   store::TestStore store_{GetParam(), sql::All()};
-  Process process_{store_};
+  AuditProcess process_{store_};
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, AuditContract,
@@ -148,7 +138,8 @@ TEST_P(AuditContract, AnEntryHasAllThatIsKnown) {
   EXPECT_EQ(entry.act, "lease.break");
   EXPECT_EQ(entry.object, "nightly");
   EXPECT_EQ(entry.detail, R"({"reason":"stuck"})");
-  EXPECT_THAT(store_.metrics().Text(), HasSubstr(R"(audit_entries_total{act="lease.break"} 1)"));
+  EXPECT_THAT(store_.metrics().Text(),
+              HasSubstr(R"(tenure_audit_entries_total{act="lease.break"} 1)"));
 }
 
 TEST_P(AuditContract, TheActsOfABatchAreOneStatement) {
@@ -160,19 +151,19 @@ TEST_P(AuditContract, TheActsOfABatchAreOneStatement) {
 }
 
 TEST_P(AuditContract, WhatIsDoneForNobodyIsNotOnRecord) {
-  db::ForgetHandler forget;
-  process_.Answered<db::ForgetReply>([&](auto done) {
-    db::SubmitTo(process_.store().WriteLane(0), forget, base::Caller(), 0, db::ForgetRequest{},
-                 std::move(done));
-  });
+  db::ForgetAnswersHandler forget;
+  process_.Answered<db::Swept>(
+      [&](auto done) { process_.store().Submit(forget, nullptr, {}, std::move(done)); });
   EXPECT_EQ(store_.Executions("audit.add_entries"), 0U) << "not even an empty statement";
 }
 
 TEST_P(AuditContract, ARepeatedRequestLeavesOneEntry) {
-  EXPECT_EQ(process_.DoOnce("k", "body")->value().status, db::OnceStatus::kAnswered);
-  const auto again = process_.DoOnce("k", "body");
-  EXPECT_EQ(again->value().carried_out, nullptr) << "answered from memory";
-  EXPECT_EQ(process_.DoOnce("k", "other")->value().status, db::OnceStatus::kOtherBody);
+  const auto is = [&]<class What>(const std::string& body, What) {
+    return std::holds_alternative<What>(process_.DoOnce("k", body)->value());
+  };
+  EXPECT_TRUE(is("body", NoteReply()));
+  EXPECT_TRUE(is("body", base::StoredAnswer())) << "answered from memory";
+  EXPECT_TRUE(is("other", base::KeyOfAnotherRequest()));
   EXPECT_THAT(process_.Objects(), ElementsAre("k"));
 }
 
@@ -247,7 +238,7 @@ TEST_P(AuditContract, TheListIsNewestFirstAndGoesOnWhereItEnded) {
   for (int pages = 0; pages < 3; ++pages)
     for (const Entry& entry : process_.List(request)) {
       all.push_back(entry.object);
-      request.before = Place{entry.at_ms, entry.sequence};
+      request.before = Position{entry.at_ms, entry.sequence};
     }
   EXPECT_THAT(all, ElementsAre("4", "3", "2", "1", "0"));
 }
@@ -308,7 +299,7 @@ TEST_P(AuditContract, TheRetentionRemovesWhatIsOldAndTheBoundTellsSinceWhenAllIs
   process_.Do(Ada(), On("young"));
   clock().Advance(1'000);
   EXPECT_EQ(process_.Forget(10'000).rows, 0);
-  const ForgetReply reply = process_.Forget(1'500);
+  const db::Swept reply = process_.Forget(1'500);
   EXPECT_EQ(reply.rows, 1);
   EXPECT_FALSE(reply.has_more);
   EXPECT_THAT(process_.Objects(), ElementsAre("young"));
@@ -330,9 +321,9 @@ TEST_P(AuditContract, ARemovedNumberIsNotGivenAgain) {
 
 TEST_P(AuditContract, CommandsOnTheStoreAreOnRecordWithTheSystemsUser) {
   db::Engine& engine = process_.store().engine();
-  db::NewIncarnation(engine, [](db::Maintenance& maintenance, std::int64_t incarnation) {
-    RecordByHand(maintenance, "store.new_incarnation",
-                 {"", R"({"incarnation":)" + std::to_string(incarnation) + "}"});
+  db::NewIncarnation(engine, {}, [](db::Maintenance& maintenance, std::int64_t incarnation) {
+    RecordStoreCommand(maintenance, "store.new_incarnation",
+                       {"", R"({"incarnation":)" + std::to_string(incarnation) + "}"});
   });
   const auto entries = process_.List();
   ASSERT_EQ(entries.size(), 1U);
@@ -346,20 +337,22 @@ TEST_P(AuditContract, CommandsOnTheStoreAreOnRecordWithTheSystemsUser) {
 TEST_P(AuditContract, ACommandThatFailsLeavesNoEntry) {
   db::Engine& engine = process_.store().engine();
   const std::int64_t before = db::ReadIdentity(engine).incarnation;
-  EXPECT_THROW(db::NewIncarnation(engine,
-                                  [](db::Maintenance& maintenance, std::int64_t) {
-                                    RecordByHand(maintenance, "store.new_incarnation", {"", "{}"});
-                                    throw base::Fault(base::FaultKind::kStatement, "no");
-                                  }),
-               base::Fault);
+  EXPECT_THROW(
+      db::NewIncarnation(engine, {},
+                         [](db::Maintenance& maintenance, std::int64_t) {
+                           RecordStoreCommand(maintenance, "store.new_incarnation", {"", "{}"});
+                           throw base::Fault(base::FaultKind::kStatement, "no");
+                         }),
+      base::Fault);
   EXPECT_EQ(db::ReadIdentity(engine).incarnation, before);
   EXPECT_EQ(Count("audit"), 0);
 }
 
 TEST(AuditEntry, ACursorIsReadAsItIsWritten) {
-  EXPECT_EQ(ParsePlace(ToText(Place{1'766'311'200'000, 42})), (Place{1'766'311'200'000, 42}));
+  EXPECT_EQ(ParsePosition(ToText(Position{1'766'311'200'000, 42})),
+            (Position{1'766'311'200'000, 42}));
   for (const char* bad : {"", "1", "-", "1-", "-1", "1-2-3", "a-b", "1- 2", "--1"})
-    EXPECT_EQ(ParsePlace(bad), std::nullopt) << bad;
+    EXPECT_EQ(ParsePosition(bad), std::nullopt) << bad;
 }
 
 }  // namespace

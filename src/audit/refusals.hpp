@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "audit/probe.hpp"
 #include "base/caller.hpp"
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/task.hpp"
 #include "db/operation.hpp"
 
@@ -28,6 +28,10 @@ namespace tenure::audit {
 ///    process writes at most 2 x (askers + 1) entries in a minute, and keeps no more in memory,
 ///    whatever anybody does.
 ///
+/// Changes that anybody may make as often as he likes (the settings of a topic) are summed the same
+/// way: the first one is put on record in its own transaction (`Begin` says that it is the first),
+/// those of the minute that follows are counted (`Count`).
+///
 /// Life: construct, Note and Flush (from time to time), Stop. Threads: any.
 class Refusals {
  public:
@@ -37,7 +41,7 @@ class Refusals {
   };
   /// Puts an entry on record; says whether it is.
   using Write =
-      std::function<void(base::Actor actor, db::Deed deed, base::UniqueFunction<bool> done)>;
+      std::function<void(base::Actor actor, db::AuditEvent event, base::UniqueFunction<bool> done)>;
 
   Refusals(Write write, const base::Clock& clock, Probe& probe, const Limits& limits);
   Refusals(Write write, const base::Clock& clock, Probe& probe)
@@ -45,7 +49,14 @@ class Refusals {
 
   /// `done` runs when the refusal is on record (or could not be put there), on a lane's thread; or
   /// at once, where it is only counted.
-  void Note(base::Actor actor, db::Deed deed, base::Task done);
+  void Note(base::Actor actor, db::AuditEvent event, base::Task done);
+
+  /// Whether a change of this asker is the first of a minute: then whoever makes it puts it on
+  /// record, and otherwise counts it when it is made.
+  bool Begin(base::Actor actor);
+  /// It was not made: the next one is the first.
+  void Withdraw(base::Actor actor);
+  void Count(base::Actor actor, db::AuditEvent event);
 
   /// Writes the sums of the minutes that are over.
   void Flush();
@@ -55,29 +66,30 @@ class Refusals {
  private:
   /// Who asks for what: act, tenant, person, address.
   using Asker = std::tuple<std::string, std::string, std::string, std::string>;
-  struct Window {
-    base::Actor actor{};  // of the last refusal, as the deed
-    db::Deed deed{};
+  struct Tally {
+    base::Actor actor{};  // of the last refusal, as the event
+    db::AuditEvent event{};
     std::int64_t until_boot_ms = 0;
     std::int64_t untold = 0;  // refusals that are in no entry yet
   };
 
   static Asker AskerOf(const base::Actor& actor);
-  /// Takes the names off when there are too many. REQUIRES: mutex_ held.
-  void Limit(base::Actor& actor) const;
+  /// Takes the names off when there are too many.
+  void Limit(base::Actor& actor) const TENURE_REQUIRES(mutex_);
   /// Those whose minute is over at that time, and that have something to tell.
-  std::vector<Window> TakeEnded(std::int64_t boot_ms);
-  void WriteSum(Window sum);
+  std::vector<Tally> TakeEnded(std::int64_t boot_ms);
+  void WriteSum(Tally sum);
   /// An entry could not be written: the next sum tells of it.
-  void AddBack(base::Actor actor, db::Deed deed, std::int64_t count);
+  void AddBack(base::Actor actor, db::AuditEvent event, std::int64_t count);
 
   const Write write_;
   const base::Clock& clock_;
   Probe& probe_;
   const Limits limits_;
 
-  std::mutex mutex_;
-  std::map<Asker, Window> windows_;  // guarded by mutex_; limits_.askers, and one for each act
+  base::Mutex mutex_;
+  /// At most limits_.askers, and one for each act.
+  std::map<Asker, Tally> tallies_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::audit

@@ -33,10 +33,11 @@ class RefusalsTest : public testing::Test {
   std::vector<std::string> written_;
   int answered_ = 0;
   Refusals refusals_{
-      [this](const base::Actor& actor, const db::Deed& deed, base::UniqueFunction<bool> done) {
+      [this](const base::Actor& actor, const db::AuditEvent& event,
+             base::UniqueFunction<bool> done) {
         if (!is_away_) {
           const std::lock_guard lock(mutex_);
-          written_.push_back(actor.person + ": " + deed.object + " " + deed.detail);
+          written_.push_back(actor.person + ": " + event.object + " " + event.detail);
         }
         done(!is_away_);
       },
@@ -50,6 +51,7 @@ TEST_F(RefusalsTest, TheFirstIsWrittenAndTheOthersOfItsMinuteAreOneSum) {
   EXPECT_THAT(Written(), ElementsAre(R"(eve: a {"user":"a"})"));
   for (int i = 0; i < 9'999; ++i) Refuse("eve", "b");
   EXPECT_EQ(answered_, 10'000);
+  EXPECT_EQ(metrics_.GetCounter("tenure_audit_refusals_total", "").value(), 10'000u);
   EXPECT_THAT(Written(), IsEmpty());
   refusals_.Flush();
   EXPECT_THAT(Written(), IsEmpty()) << "its minute is not over";
@@ -118,6 +120,22 @@ TEST_F(RefusalsTest, FromManyThreadsNoneIsLost) {
   Written();
   refusals_.Stop();
   EXPECT_THAT(Written(), ElementsAre(R"(eve: u {"times":3999,"last":{}})"));
+}
+
+TEST_F(RefusalsTest, OfChangesTheFirstIsTheirOwnAndTheOthersOfItsMinuteAreOneSum) {
+  const base::Actor eve{.act = "topic.change", .tenant = "acme", .person = "eve"};
+  EXPECT_TRUE(refusals_.Begin(eve)) << "it is put on record by whoever makes it";
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(refusals_.Begin(eve));
+    refusals_.Count(eve, {"t", R"({"n":1})"});
+  }
+  EXPECT_TRUE(refusals_.Begin({.act = "topic.pause", .tenant = "acme", .person = "eve"}));
+  clock_.Advance(60'000);
+  refusals_.Flush();
+  EXPECT_THAT(Written(), ElementsAre(R"(eve: t {"times":5,"last":{"n":1}})"));
+  EXPECT_TRUE(refusals_.Begin(eve));
+  refusals_.Withdraw(eve);
+  EXPECT_TRUE(refusals_.Begin(eve)) << "the one before changed nothing";
 }
 
 }  // namespace

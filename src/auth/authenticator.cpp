@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "auth/jws.hpp"
+#include "auth/token.hpp"
 #include "http/text.hpp"
 
 namespace tenure::auth {
@@ -50,6 +50,17 @@ std::string_view TokenOf(const http::Request& request) {
   return found;
 }
 
+KeyKeeper::Local LocalOf(const config::AuthSettings& settings) {
+  return {.files = settings.keys, .secret = settings.secret};
+}
+
+ClaimRules RulesOf(const config::AuthSettings& settings) {
+  return {.issuer = settings.issuer,
+          .audience = settings.audience,
+          .tenant_claims = settings.claims.tenant,
+          .leeway_ms = settings.leeway_ms};
+}
+
 }  // namespace
 
 http::PrincipalPtr Authenticator::Authenticate(const http::Request& request) {
@@ -76,15 +87,17 @@ http::PrincipalPtr Authenticator::Verified(std::string_view token) {
     probe_.Remembered();
     return known;
   }
+  if (const auto why = refused_.Find(digest, keys->generation)) throw TokenError(*why);
   const Jws jws = ParseJws(token);
-  const Verdict verdict = Verify(jws, *keys);
-  if (verdict == Verdict::kNoKey) {
-    keys_.Miss();
-    if (keys_.IsBlind()) CannotTell();
+  Claims claims;
+  try {
+    claims = Verify(jws, *keys);
+  } catch (const NotYetValid&) {
+    throw;
+  } catch (const TokenError& error) {
+    refused_.Insert(digest, keys->generation, error.what());
+    throw;
   }
-  if (verdict != Verdict::kGood)
-    throw TokenError("Its signature is of no key that this server knows.");
-  Claims claims = ReadClaims(jws.payload, rules_, clock_.WallMs());
   probe_.Verified();
   http::PrincipalPtr principal = http::Known(std::move(claims.principal));
   cache_.Insert(digest, {.principal = principal,
@@ -92,5 +105,31 @@ http::PrincipalPtr Authenticator::Verified(std::string_view token) {
                          .generation = keys->generation});
   return principal;
 }
+
+Claims Authenticator::Verify(const Jws& token, const KeySet& keys) {
+  switch (auth::Verify(token, keys)) {
+    case SignatureCheck::kGood:
+      return ReadClaims(token.payload, rules_, clock_.WallMs());
+    case SignatureCheck::kAmbiguous:
+      throw TokenError(
+          "It must say which key it was signed with ('kid'): this server has several of its "
+          "algorithm.");
+    case SignatureCheck::kNoKey:
+      keys_.Miss();
+      if (keys_.IsBlind()) CannotTell();
+      break;
+    case SignatureCheck::kBad:
+      break;
+  }
+  throw TokenError("Its signature is of no key that this server knows.");
+}
+
+Authentication::Authentication(const config::AuthSettings& settings, const base::Clock& clock,
+                               telemetry::Registry& metrics)
+    : probe_(metrics),
+      keys_(LocalOf(settings), settings.jwks_url, clock, probe_),
+      authenticator_(RulesOf(settings), keys_, clock, probe_) {}
+
+void Authentication::UseKeys(const config::AuthSettings& settings) { keys_.Use(LocalOf(settings)); }
 
 }  // namespace tenure::auth

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "auth/jws.hpp"
 #include "auth/signer.hpp"
+#include "auth/token.hpp"
 
 namespace tenure::auth {
 namespace {
@@ -47,7 +47,7 @@ class Bearer : public testing::Test {
   }
   std::string Count(const std::string& result) {
     const std::string text = metrics_.Text();
-    const auto at = text.find("auth_tokens_total{result=\"" + result + "\"} ");
+    const auto at = text.find("tenure_auth_tokens_total{result=\"" + result + "\"} ");
     return at == std::string::npos ? "none" : text.substr(text.find(' ', at) + 1, 1);
   }
 
@@ -105,6 +105,26 @@ TEST_F(Bearer, ATokenThatIsRememberedEndsInTime) {
   EXPECT_NO_THROW(Ask({token}));
   clock_.StepWall(3'630'000);
   EXPECT_THAT(Refusal({token}).detail, HasSubstr("It has expired."));
+}
+
+TEST_F(Bearer, ARefusedTokenIsRememberedForSomeSecondsOnly) {
+  const std::string expired =
+      "Bearer " + Token(R"({"iss":"i","aud":"tenure","exp":1600000000,"sub":"ada","tid":"t"})");
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Refusal({expired}).detail, HasSubstr("It has expired."));
+  clock_.StepWall(-200'000'000'000);  // what is remembered does not look at the clock again
+  EXPECT_THAT(Refusal({expired}).detail, HasSubstr("It has expired."));
+  clock_.Advance(RefusedTokens::kMaxAgeMs);
+  EXPECT_NO_THROW(Ask({expired}));
+}
+
+TEST_F(Bearer, ATokenThatIsNotValidYetIsTakenAsSoonAsItIs) {
+  const std::string token =
+      "Bearer " +
+      Token(
+          R"({"iss":"i","aud":"tenure","exp":1700003600,"nbf":1700000031,"sub":"ada","tid":"t"})");
+  EXPECT_THAT(Refusal({token}).detail, HasSubstr("It is not valid yet."));
+  clock_.Advance(1'000);
+  EXPECT_NO_THROW(Ask({token}));
 }
 
 TEST_F(Bearer, AKeyThatIsWithdrawnEndsItsTokensAtOnce) {

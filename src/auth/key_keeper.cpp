@@ -43,7 +43,7 @@ void KeyKeeper::Start() {
 void KeyKeeper::Stop() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
   }
@@ -52,18 +52,18 @@ void KeyKeeper::Stop() {
 }
 
 std::shared_ptr<const KeySet> KeyKeeper::keys() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return published_;
 }
 
 bool KeyKeeper::IsBlind() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return blind_;
 }
 
 /// Only the first since the last fetch wakes the thread: strangers cannot keep it busy.
 void KeyKeeper::Miss() {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (!client_ || missed_) return;
   missed_ = true;
   woken_ = true;
@@ -71,7 +71,7 @@ void KeyKeeper::Miss() {
 }
 
 void KeyKeeper::Use(Local local) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   wanted_ = std::move(local);
   woken_ = true;
   changed_.notify_all();
@@ -80,22 +80,24 @@ void KeyKeeper::Use(Local local) {
 /// The clock decides what is due; the wait only has to end in time.
 void KeyKeeper::Loop() {
   pthread_setname_np(pthread_self(), "auth-keys");
-  std::unique_lock lock(mutex_);
+  base::Lock lock(mutex_);
   while (!stopping_) {
     woken_ = false;
     lock.unlock();
     Step();
     const std::int64_t pause_ms = std::max<std::int64_t>(NextDueBootMs() - clock_.BootMs(), 1);
     lock.lock();
-    changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
-                      [&] { return stopping_ || woken_; });
+    changed_.wait_for(lock.native(), std::chrono::milliseconds(pause_ms), [&] {
+      mutex_.AssertHeld();
+      return stopping_ || woken_;
+    });
   }
 }
 
 void KeyKeeper::Step() {
   std::optional<Local> wanted;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     wanted = std::exchange(wanted_, std::nullopt);
   }
   if (wanted)
@@ -106,7 +108,7 @@ void KeyKeeper::Step() {
 }
 
 bool KeyKeeper::IsMissed() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return missed_;
 }
 
@@ -122,6 +124,18 @@ std::int64_t KeyKeeper::NextDueBootMs() const {
   if (!client_ || !asked_boot_ms_) return files_ms;
   const bool soon = answered_boot_ms_ != asked_boot_ms_ || IsMissed();
   return std::min(files_ms, *asked_boot_ms_ + (soon ? kPauseMs : kRefreshMs));
+}
+
+/// A token could not say which of two keys without a name is its own.
+void KeyKeeper::CheckNames(const std::vector<Key>& keys) {
+  for (auto one = keys.begin(); one != keys.end(); ++one)
+    if (one->kid().empty() && std::any_of(std::next(one), keys.end(), [&](const Key& other) {
+          return other.kid().empty() && other.algorithm() == one->algorithm();
+        }))
+      throw base::UserError(fmt::format(
+          "auth.keys: two keys for {} have no name; give each as a JWK with 'kid', which "
+          "tokens then carry",
+          ToText(one->algorithm())));
 }
 
 KeyKeeper::Source KeyKeeper::Read(const Local& local) {
@@ -143,6 +157,7 @@ KeyKeeper::Source KeyKeeper::Read(const Local& local) {
       throw base::UserError(fmt::format("auth.keys: {}: {}", file, error.what()));
     }
   }
+  CheckNames(read.keys);
   return read;
 }
 
@@ -177,7 +192,7 @@ KeyKeeper::Source KeyKeeper::Ask() {
 void KeyKeeper::Fetch() {
   asked_boot_ms_ = clock_.BootMs();
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     missed_ = false;
   }
   try {
@@ -218,7 +233,7 @@ void KeyKeeper::Publish() {
   set->keys = from_files_.keys;
   set->keys.insert(set->keys.end(), from_url_.keys.begin(), from_url_.keys.end());
   probe_.KeysCounted(set->keys.size());
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   set->generation = published_ ? published_->generation + 1 : 1;
   published_ = std::move(set);
   blind_ = client_ && !answered_boot_ms_;

@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "auth/key.hpp"
 #include "auth/probe.hpp"
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "config/secret.hpp"
 #include "http/client.hpp"
 
@@ -80,6 +80,7 @@ class KeyKeeper {
   Source Ask();
   void FetchFailed(const std::string& why);
   void Publish();
+  static void CheckNames(const std::vector<Key>& keys);
   static Source Read(const Local& local);
 
   const std::string jwks_url_;
@@ -98,15 +99,16 @@ class KeyKeeper {
   std::string file_trouble_;   // what was logged last
   std::string fetch_trouble_;  // what was logged last
 
-  mutable std::mutex mutex_;
+  mutable base::Mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::shared_ptr<const KeySet> published_;
-  bool blind_ = false;
-  std::optional<Local> wanted_;  // what `Use` said, until it is read
-  bool missed_ = false;          // since the last time that the issuer was asked
-  bool woken_ = false;
-  bool stopping_ = false;
+  std::shared_ptr<const KeySet> published_ TENURE_GUARDED_BY(mutex_);
+  bool blind_ TENURE_GUARDED_BY(mutex_) = false;
+  /// What `Use` said, until it is read.
+  std::optional<Local> wanted_ TENURE_GUARDED_BY(mutex_);
+  /// Since the last time that the issuer was asked.
+  bool missed_ TENURE_GUARDED_BY(mutex_) = false;
+  bool woken_ TENURE_GUARDED_BY(mutex_) = false;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -59,10 +59,22 @@ TEST_F(Keeper, AFileThatChangesIsReadWithinItsInterval) {
   keeper.Step();
   EXPECT_EQ(Kids(keeper), Names{two_.kid()});
   EXPECT_GT(keeper.keys()->generation, generation);
+  EXPECT_EQ(metrics_.GetGauge("tenure_auth_keys", "").value(), 1);
   clock_.Advance(KeyKeeper::kFilesMs);
   const auto same = keeper.keys();
   keeper.Step();
   EXPECT_EQ(keeper.keys(), same) << "nothing has changed";
+}
+
+TEST_F(Keeper, TwoKeysWithoutANameAreRefusedBecauseNoTokenCouldSayWhichIsItsOwn) {
+  const auto nameless = [](const std::string& jwk) {
+    return jwk.substr(0, jwk.find(R"(,"kid")")) + "}";
+  };
+  const std::string one = Write("one.json", nameless(one_.public_jwk()));
+  const std::string two = Write("two.json", nameless(two_.public_jwk()));
+  KeyKeeper keeper({.files = {one}}, "", clock_, probe_);
+  EXPECT_EQ(Kids(keeper), Names{""});
+  EXPECT_THROW(KeyKeeper({.files = {one, two}}, "", clock_, probe_), base::UserError);
 }
 
 TEST_F(Keeper, AFileThatIsGoneOrWrongChangesNothing) {

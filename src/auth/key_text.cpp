@@ -1,6 +1,5 @@
 #include "auth/key_text.hpp"
 
-#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -19,7 +18,6 @@ namespace {
 using base::UserError;
 using http::JsonValue;
 
-constexpr std::size_t kMaxKidBytes = 200;
 constexpr std::size_t kCoordinateBytes = 32;  // of P-256
 
 using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free>>;
@@ -56,7 +54,7 @@ PkeyPtr MakePublic(const char* type, const Fill& fill) {
   return key;
 }
 
-PkeyPtr RsaOf(const JsonValue& jwk) {
+PkeyPtr PublicRsa(const JsonValue& jwk) {
   const std::string modulus = BytesOf(jwk, "n");
   const std::string exponent = BytesOf(jwk, "e");
   // Before any arithmetic is done with it.
@@ -73,7 +71,7 @@ PkeyPtr RsaOf(const JsonValue& jwk) {
   });
 }
 
-PkeyPtr EcOf(const JsonValue& jwk) {
+PkeyPtr PublicEc(const JsonValue& jwk) {
   if (jwk.TextOf("crv") != "P-256") throw UserError("an EC key must be on the curve P-256");
   const std::string x = BytesOf(jwk, "x");
   const std::string y = BytesOf(jwk, "y");
@@ -88,7 +86,7 @@ PkeyPtr EcOf(const JsonValue& jwk) {
   });
 }
 
-PkeyPtr Ed25519Of(const JsonValue& jwk) {
+PkeyPtr PublicEd25519(const JsonValue& jwk) {
   if (jwk.TextOf("crv") != "Ed25519")
     throw UserError("a key of type OKP must be on the curve Ed25519");
   const std::string x = BytesOf(jwk, "x");
@@ -124,9 +122,9 @@ Key FromJwk(const JsonValue& jwk) {
     if (type == "oct") return Key::OfSecret(KidOf(jwk), BytesOf(jwk, "k"));
     if (jwk.Find("d"))
       throw UserError("a private key stands there; give the server its public half only");
-    if (type == "RSA") return Key::OfPublic(KidOf(jwk), RsaOf(jwk));
-    if (type == "EC") return Key::OfPublic(KidOf(jwk), EcOf(jwk));
-    if (type == "OKP") return Key::OfPublic(KidOf(jwk), Ed25519Of(jwk));
+    if (type == "RSA") return Key::OfPublic(KidOf(jwk), PublicRsa(jwk));
+    if (type == "EC") return Key::OfPublic(KidOf(jwk), PublicEc(jwk));
+    if (type == "OKP") return Key::OfPublic(KidOf(jwk), PublicEd25519(jwk));
     throw UserError("'kty' of a key must be RSA, EC, OKP or oct");
   };
   Key key = make();

@@ -3,9 +3,9 @@
 namespace tenure::auth {
 namespace {
 
-constexpr const char* kTokens = "auth_tokens_total";
+constexpr const char* kTokens = "tenure_auth_tokens_total";
 constexpr const char* kTokensHelp = "Requests to routes that need a token, by what became of it.";
-constexpr const char* kFetches = "auth_jwks_fetches_total";
+constexpr const char* kFetches = "tenure_auth_jwks_fetches_total";
 constexpr const char* kFetchesHelp = "Attempts to fetch the issuer's keys.";
 
 }  // namespace
@@ -17,6 +17,6 @@ Probe::Probe(telemetry::Registry& metrics)
       missing_(metrics.GetCounter(kTokens, kTokensHelp, {{"result", "missing"}})),
       fetched_(metrics.GetCounter(kFetches, kFetchesHelp, {{"result", "ok"}})),
       fetch_failed_(metrics.GetCounter(kFetches, kFetchesHelp, {{"result", "failed"}})),
-      keys_(metrics.GetGauge("auth_keys", "Keys that tokens are verified with.")) {}
+      keys_(metrics.GetGauge("tenure_auth_keys", "Keys that tokens are verified with.")) {}
 
 }  // namespace tenure::auth

@@ -97,7 +97,7 @@ std::string MemberBytes(const http::JsonValue& jwk, std::string_view name) {
 
 using Builder = std::unique_ptr<OSSL_PARAM_BLD, Freeing<OSSL_PARAM_BLD_free>>;
 
-std::shared_ptr<EVP_PKEY> RsaOf(const http::JsonValue& jwk) {
+std::shared_ptr<EVP_PKEY> PrivateRsa(const http::JsonValue& jwk) {
   const Builder builder(OSSL_PARAM_BLD_new());
   std::vector<BignumPtr> numbers;  // until the parameters are made
   for (const Number& number : kRsaNumbers) {
@@ -108,7 +108,7 @@ std::shared_ptr<EVP_PKEY> RsaOf(const http::JsonValue& jwk) {
   return FromParameters("RSA", builder.get());
 }
 
-std::shared_ptr<EVP_PKEY> EcOf(const http::JsonValue& jwk) {
+std::shared_ptr<EVP_PKEY> PrivateEc(const http::JsonValue& jwk) {
   if (jwk.TextOf("crv") != "P-256") throw UserError("an EC key must be on the curve P-256");
   const Builder builder(OSSL_PARAM_BLD_new());
   const std::string d = MemberBytes(jwk, "d");
@@ -121,7 +121,7 @@ std::shared_ptr<EVP_PKEY> EcOf(const http::JsonValue& jwk) {
   return FromParameters("EC", builder.get());
 }
 
-std::shared_ptr<EVP_PKEY> Ed25519Of(const http::JsonValue& jwk) {
+std::shared_ptr<EVP_PKEY> PrivateEd25519(const http::JsonValue& jwk) {
   const std::string d = MemberBytes(jwk, "d");
   PkeyPtr key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, Bytes(d), d.size()));
   if (key && jwk.TextOf("crv") == "Ed25519") return key;
@@ -176,11 +176,11 @@ Signer Signer::Parse(std::string_view text) {
     signer.secret_ = MemberBytes(*jwk, "k");
     Key::OfSecret({}, signer.secret_);  // long enough?
   } else if (type == "RSA") {
-    signer.key_ = RsaOf(*jwk);
+    signer.key_ = PrivateRsa(*jwk);
   } else if (type == "EC") {
-    signer.key_ = EcOf(*jwk);
+    signer.key_ = PrivateEc(*jwk);
   } else if (type == "OKP") {
-    signer.key_ = Ed25519Of(*jwk);
+    signer.key_ = PrivateEd25519(*jwk);
   } else {
     throw UserError("it is not a private JWK");
   }

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "auth/jws.hpp"
 #include "auth/key_text.hpp"
+#include "auth/token.hpp"
 #include "base/error.hpp"
 
 namespace tenure::auth {
@@ -19,7 +19,7 @@ TEST(Signer, WhatItSignsIsVerifiedByItsPublicHalf) {
     EXPECT_EQ(keys.keys.front().kid(), signer.kid());
     const std::string token = signer.Sign(R"({"sub":"me"})");
     const Jws jws = ParseJws(token);
-    EXPECT_EQ(Verify(jws, keys), Verdict::kGood) << ToText(algorithm);
+    EXPECT_EQ(Verify(jws, keys), SignatureCheck::kGood) << ToText(algorithm);
     EXPECT_EQ(jws.payload, R"({"sub":"me"})");
     EXPECT_EQ(jws.kid, signer.kid());
     EXPECT_EQ(jws.algorithm, algorithm);
@@ -32,7 +32,8 @@ TEST(Signer, ItsTextIsReadBack) {
     const Signer read = Signer::Parse(signer.private_jwk());
     EXPECT_EQ(read.private_jwk(), signer.private_jwk()) << ToText(algorithm);
     const std::string token = read.Sign("{}");
-    EXPECT_EQ(Verify(ParseJws(token), {.keys = ParseKeyFile(signer.public_jwk())}), Verdict::kGood);
+    EXPECT_EQ(Verify(ParseJws(token), {.keys = ParseKeyFile(signer.public_jwk())}),
+              SignatureCheck::kGood);
   }
 }
 

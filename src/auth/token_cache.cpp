@@ -2,13 +2,13 @@
 
 namespace tenure::auth {
 
-bool TokenCache::IsFresh(const Entry& entry, std::uint64_t generation) const {
+bool TokenCache::IsFresh(const CachedToken& entry, std::uint64_t generation) const {
   return entry.generation == generation && clock_.WallMs() < entry.expires_wall_ms &&
          clock_.BootMs() - entry.since_boot_ms < kMaxAgeMs;
 }
 
 http::PrincipalPtr TokenCache::Find(const Digest& token, std::uint64_t generation) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (const auto found = young_.find(token); found != young_.end()) {
     if (IsFresh(found->second, generation)) return found->second.principal;
     young_.erase(found);
@@ -21,13 +21,13 @@ http::PrincipalPtr TokenCache::Find(const Digest& token, std::uint64_t generatio
   return principal;
 }
 
-void TokenCache::Insert(const Digest& token, Entry entry) {
+void TokenCache::Insert(const Digest& token, CachedToken entry) {
   entry.since_boot_ms = clock_.BootMs();
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   InsertLocked(token, std::move(entry));
 }
 
-void TokenCache::InsertLocked(const Digest& token, Entry entry) {
+void TokenCache::InsertLocked(const Digest& token, CachedToken entry) {
   if (young_.size() >= kMaxEntries / 2) {
     old_ = std::move(young_);
     young_ = Map();
@@ -36,7 +36,7 @@ void TokenCache::InsertLocked(const Digest& token, Entry entry) {
 }
 
 std::size_t TokenCache::size() const {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   return young_.size() + old_.size();
 }
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 
-#include "auth/crypto.hpp"
+#include "auth/key.hpp"
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "http/message.hpp"
 
 namespace tenure::auth {
@@ -27,7 +27,7 @@ class TokenCache {
   static constexpr std::size_t kMaxEntries = 16'384;
   static constexpr std::int64_t kMaxAgeMs = 60'000;
 
-  struct Entry {
+  struct CachedToken {
     http::PrincipalPtr principal{};
     std::int64_t expires_wall_ms = 0;
     std::uint64_t generation = 0;  ///< of the keys that it was verified with
@@ -38,7 +38,7 @@ class TokenCache {
 
   /// Null when it is not known, or no more.
   http::PrincipalPtr Find(const Digest& token, std::uint64_t generation);
-  void Insert(const Digest& token, Entry entry);
+  void Insert(const Digest& token, CachedToken entry);
   std::size_t size() const;
 
  private:
@@ -50,16 +50,15 @@ class TokenCache {
       return value;
     }
   };
-  using Map = std::unordered_map<Digest, Entry, Hash>;
+  using Map = std::unordered_map<Digest, CachedToken, Hash>;
 
-  bool IsFresh(const Entry& entry, std::uint64_t generation) const;
-  void InsertLocked(const Digest& token, Entry entry);
+  bool IsFresh(const CachedToken& entry, std::uint64_t generation) const;
+  void InsertLocked(const Digest& token, CachedToken entry) TENURE_REQUIRES(mutex_);
 
   const base::Clock& clock_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  Map young_;
-  Map old_;
+  mutable base::Mutex mutex_;
+  Map young_ TENURE_GUARDED_BY(mutex_);
+  Map old_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::auth

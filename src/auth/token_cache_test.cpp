@@ -8,11 +8,11 @@
 namespace tenure::auth {
 namespace {
 
-constexpr std::int64_t kNowMs = 1'700'000'000'000;
+constexpr std::int64_t kCachedMs = 1'700'000'000'000;
 
-TokenCache::Entry EntryOf(const std::string& tenant) {
+TokenCache::CachedToken CachedTokenOf(const std::string& tenant) {
   return {.principal = http::Known({.tenant = tenant}),
-          .expires_wall_ms = kNowMs + 600'000,
+          .expires_wall_ms = kCachedMs + 600'000,
           .generation = 1};
 }
 
@@ -23,12 +23,12 @@ class Cache : public testing::Test {
     return found ? found->tenant : std::nullopt;
   }
 
-  base::ManualClock clock_{kNowMs};
+  base::ManualClock clock_{kCachedMs};
   TokenCache cache_{clock_};
 };
 
 TEST_F(Cache, WhatWasVerifiedIsKnownForAMinute) {
-  cache_.Insert(Sha256("a"), EntryOf("t"));
+  cache_.Insert(Sha256("a"), CachedTokenOf("t"));
   EXPECT_EQ(TenantOf("a"), "t");
   EXPECT_EQ(TenantOf("b"), std::nullopt);
   clock_.Advance(TokenCache::kMaxAgeMs - 1);
@@ -38,20 +38,20 @@ TEST_F(Cache, WhatWasVerifiedIsKnownForAMinute) {
 }
 
 TEST_F(Cache, NothingIsKnownBeyondItsEndAlsoWhenTheCalendarJumps) {
-  cache_.Insert(Sha256("a"), EntryOf("t"));
+  cache_.Insert(Sha256("a"), CachedTokenOf("t"));
   clock_.StepWall(600'000);
   EXPECT_EQ(TenantOf("a"), std::nullopt);
 }
 
 TEST_F(Cache, NothingIsKnownFromBeforeAChangeOfTheKeys) {
-  cache_.Insert(Sha256("a"), EntryOf("t"));
+  cache_.Insert(Sha256("a"), CachedTokenOf("t"));
   EXPECT_EQ(TenantOf("a", 2), std::nullopt);
 }
 
 TEST_F(Cache, ItIsBoundedAndKeepsWhatIsUsed) {
-  cache_.Insert(Sha256("used"), EntryOf("t"));
+  cache_.Insert(Sha256("used"), CachedTokenOf("t"));
   for (std::size_t i = 0; i < 3 * TokenCache::kMaxEntries; ++i) {
-    cache_.Insert(Sha256(std::to_string(i)), EntryOf("other"));
+    cache_.Insert(Sha256(std::to_string(i)), CachedTokenOf("other"));
     if (i % 1'000 == 0) {
       ASSERT_EQ(TenantOf("used"), "t") << i;
     }
@@ -67,7 +67,7 @@ TEST_F(Cache, ThreadsShareIt) {
         const std::string token = std::to_string(n % 50);
         const auto found = cache_.Find(Sha256(token), 1);
         EXPECT_TRUE(!found || found->tenant == token);
-        cache_.Insert(Sha256(token), EntryOf(token));
+        cache_.Insert(Sha256(token), CachedTokenOf(token));
         if (i == 0 && n % 500 == 0) clock_.Advance(TokenCache::kMaxAgeMs);
       }
     });

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/task.hpp"
@@ -42,5 +44,28 @@ struct Caller {
   std::vector<Fence> fences{};
   std::shared_ptr<const Actor> actor{};  ///< null: what is changed does not go on record
 };
+
+/// What makes a request the same request: who sent it where under which key, and what it said.
+struct IdempotencyKey {
+  std::string name{};       ///< tenant, person, operation and the client's key, as one text
+  std::string body_hash{};  ///< of the body and the path's parameters
+
+  std::size_t bytes() const { return name.size() + body_hash.size(); }
+};
+
+/// The answer to a request as its client saw it, kept with what the request changed.
+struct StoredAnswer {
+  std::int64_t status = 0;
+  std::string body{};
+  std::string location{};  ///< empty: none
+};
+
+struct KeyOfAnotherRequest {};  ///< the key was used for a request that said something else
+struct KeyUnderWay {};          ///< the first request with this key is not decided yet
+
+/// What became of a request with an idempotency key: it was carried out now, or it was before and
+/// was answered so, or it cannot be told.
+template <class Reply>
+using IdempotentReply = std::variant<Reply, StoredAnswer, KeyOfAnotherRequest, KeyUnderWay>;
 
 }  // namespace tenure::base

@@ -1,7 +1,5 @@
 #include "base/decimal.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace tenure::base {

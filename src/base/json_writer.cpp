@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "base/json_text.hpp"
 #include "base/time_text.hpp"
+#include "base/utf8.hpp"
 
 namespace tenure::base {
 namespace {
@@ -12,9 +14,20 @@ void AppendEscaped(std::string& out, std::string_view text) {
   std::size_t clean = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') continue;
+    if (c >= 0x80) {
+      const std::string_view character = FrontCharacter(text.substr(i));
+      if (!character.empty()) {
+        i += character.size() - 1;
+        continue;
+      }
+    }
     out.append(text, clean, i - clean);
     clean = i + 1;
+    if (c >= 0x80) {  // half a character, as a store may have it
+      out += "\\ufffd";
+      continue;
+    }
     switch (c) {
       case '"':
         out += "\\\"";
@@ -104,6 +117,10 @@ JsonWriter& JsonWriter::Raw(std::string_view json) {
   Separate();
   out_ += json;
   return *this;
+}
+
+JsonWriter& JsonWriter::Stored(std::string_view json) {
+  return IsJson(json) ? Raw(json) : Value(json);
 }
 
 }  // namespace tenure::base

@@ -26,7 +26,7 @@ class JsonWriter {
   /// REQUIRES: nothing in `key` needs escaping; keys are the program's own words.
   JsonWriter& Key(std::string_view key);
 
-  /// REQUIRES: `text` is UTF-8. Control characters, quotes and backslashes are escaped.
+  /// Control characters, quotes and backslashes are escaped; a byte that is not UTF-8 becomes U+FFFD.
   JsonWriter& Value(std::string_view text);
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
   JsonWriter& Value(const Uuid& id);
@@ -41,8 +41,14 @@ class JsonWriter {
   JsonWriter& Null() { return Raw("null"); }
   /// RFC 3339 with milliseconds.
   JsonWriter& Time(std::int64_t ms);
+  /// Where 0 stands for "never".
+  JsonWriter& TimeOrNull(std::int64_t ms) { return ms > 0 ? Time(ms) : Null(); }
   /// A finished JSON value.
+  /// REQUIRES: it is one; of a text from a store nobody knows (Stored).
   JsonWriter& Raw(std::string_view json);
+  /// What is JSON in a store, as far as it is: a text that is none becomes a string, so that the
+  /// answer around it stays JSON.
+  JsonWriter& Stored(std::string_view json);
 
   template <class T>
   JsonWriter& Field(std::string_view key, const T& value) {
@@ -58,5 +64,20 @@ class JsonWriter {
   std::string& out_;
   bool needs_comma_ = false;
 };
+
+/// A page of a list: {"items":[…],"next_cursor":…}. `write` writes one item; `cursor_of` makes the
+/// cursor of the last one, where the list goes on behind it.
+template <class Items, class Write, class CursorOf>
+std::string PageJson(const Items& items, bool has_more, const Write& write,
+                     const CursorOf& cursor_of, std::string_view cursor_field = "next_cursor") {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const auto& item : items) write(json, item);
+  json.EndArray().Key(cursor_field);
+  has_more ? json.Value(cursor_of(items.back())) : json.Null();
+  json.EndObject();
+  return out;
+}
 
 }  // namespace tenure::base

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,7 +13,9 @@
 
 #include "base/clock.hpp"
 #include "base/json_writer.hpp"
+#include "base/mutex.hpp"
 #include "base/time_text.hpp"
+#include "base/utf8.hpp"
 
 namespace tenure::base {
 namespace {
@@ -21,6 +24,8 @@ struct Settings {
   std::atomic<LogLevel> least{LogLevel::kInfo};
   LogFormat format = LogFormat::kText;  // constant once other threads exist
   std::string instance;                 // constant once other threads exist
+  base::Mutex mutex;
+  std::shared_ptr<const LogSink> sink TENURE_GUARDED_BY(mutex);
 };
 
 Settings& TheSettings() {
@@ -41,7 +46,46 @@ void Append(const LogContext& context, std::vector<LogField>& fields) {
   }
 }
 
-std::string_view LevelText(LogLevel level) {
+std::string JsonLine(LogLevel level, std::string_view event, std::string_view message,
+                     std::span<const LogField> fields) {
+  std::string line;
+  JsonWriter json(line);
+  json.BeginObject().Key("time").Time(SystemClock().WallMs());
+  json.Field("level", ToText(level)).Field("event", event).Field("message", message);
+  for (const LogField& field : fields) {
+    json.Key(field.key);
+    std::visit([&](const auto& value) { json.Value(value); }, field.value);
+  }
+  json.Field("instance", std::string_view(TheSettings().instance)).EndObject();
+  return line;
+}
+
+/// A value on a line of text: what somebody sent can neither begin another line or value nor speak
+/// to the terminal.
+std::string ShownValue(const LogField& field) {
+  std::string text = Printable(ToText(field));
+  if (text.find_first_of(" =\"") == std::string::npos) return text;
+  std::string quoted;
+  JsonWriter(quoted).Value(std::string_view(text));
+  return quoted;
+}
+
+std::string TextLine(LogLevel level, std::string_view message, std::span<const LogField> fields) {
+  std::string line = UtcText(SystemClock().WallMs());
+  line += fmt::format(" {:<5} {}", ToText(level), Printable(message));
+  for (const LogField& field : fields) line += fmt::format("  {}={}", field.key, ShownValue(field));
+  return line;
+}
+
+std::shared_ptr<const LogSink> TheSink() {
+  Settings& settings = TheSettings();
+  const base::Lock lock(settings.mutex);
+  return settings.sink;
+}
+
+}  // namespace
+
+std::string_view ToText(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
       return "debug";
@@ -55,31 +99,15 @@ std::string_view LevelText(LogLevel level) {
   return "error";
 }
 
-std::string JsonLine(LogLevel level, std::string_view event, std::string_view message,
-                     std::span<const LogField> fields) {
-  std::string line;
-  JsonWriter json(line);
-  json.BeginObject().Key("time").Time(SystemClock().WallMs());
-  json.Field("level", LevelText(level)).Field("event", event).Field("message", message);
-  for (const LogField& field : fields) {
-    json.Key(field.key);
-    std::visit([&](const auto& value) { json.Value(value); }, field.value);
-  }
-  json.Field("instance", std::string_view(TheSettings().instance)).EndObject();
-  return line;
+std::string ToText(const LogField& field) {
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, field.value);
 }
 
-std::string TextLine(LogLevel level, std::string_view message, std::span<const LogField> fields) {
-  std::string line = UtcText(SystemClock().WallMs());
-  line += fmt::format(" {:<5} {}", LevelText(level), message);
-  for (const LogField& field : fields) {
-    line += fmt::format("  {}=", field.key);
-    std::visit([&](const auto& value) { line += fmt::format("{}", value); }, field.value);
-  }
-  return line;
+void SetLogSink(LogSink sink) {
+  Settings& settings = TheSettings();
+  const base::Lock lock(settings.mutex);
+  settings.sink = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
 }
-
-}  // namespace
 
 void ConfigureLog(LogLevel least, LogFormat format, std::string instance) {
   Settings& settings = TheSettings();
@@ -100,6 +128,7 @@ void Log(LogLevel level, std::string_view event, std::string_view message,
   const LogContext context = the_source ? the_source->log_context() : LogContext();
   std::vector<LogField> all(fields);
   Append(context, all);
+  if (const auto sink = TheSink()) return (*sink)(level, event, message, all);
   std::string line = settings.format == LogFormat::kJson ? JsonLine(level, event, message, all)
                                                          : TextLine(level, message, all);
   line.push_back('\n');

@@ -2,7 +2,9 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -64,6 +66,15 @@ void ConfigureLog(LogLevel least, LogFormat format, std::string instance);
 
 /// Changes the least level while running (SIGHUP).
 void SetLogLevel(LogLevel least);
+
+/// Where lines go instead of standard error, if anywhere; empty: there again. It gets what the line
+/// is made of, on any thread, and must not throw.
+using LogSink = std::function<void(LogLevel level, std::string_view event, std::string_view message,
+                                   std::span<const LogField> fields)>;
+void SetLogSink(LogSink sink);
+/// "warn"; and a field's value as a line has it.
+std::string_view ToText(LogLevel level);
+std::string ToText(const LogField& field);
 
 /// Writes one line to standard error with one write(2), so lines of several threads never mix.
 /// `event` is a stable dotted name ("sessions.expired"), `message` is the sentence for a person.

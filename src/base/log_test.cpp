@@ -83,5 +83,32 @@ TEST_F(LogLines, NobodyIsAskedForALineThatIsNotWritten) {
   EXPECT_EQ(work.asked, 0);
 }
 
+class TextLines : public testing::Test {
+ public:
+  TextLines() { ConfigureLog(LogLevel::kInfo, LogFormat::kText, ""); }
+
+ protected:
+  static std::string Line(std::string_view message, std::string_view value) {
+    testing::internal::CaptureStderr();
+    LogInfo("test.event", message, {{"who", value}, {"count", 1}});
+    return testing::internal::GetCapturedStderr();
+  }
+};
+
+TEST_F(TextLines, NobodyForgesALineOrSpeaksToTheTerminal) {
+  const std::string line =
+      Line("A receiver said:\nno", "eve\n2026-01-01T00:00:00.000Z error \x1b[2J\u202e\xff");
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(line, HasSubstr("A receiver said:?no"));
+  EXPECT_THAT(line, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(line, HasSubstr(R"(who="eve?2026-01-01T00:00:00.000Z error ?[2J??")"));
+}
+
+TEST_F(TextLines, AValueEndsWhereItEnds) {
+  EXPECT_THAT(Line("Hello.", "plain"), HasSubstr("  who=plain  count=1"));
+  EXPECT_THAT(Line("Hello.", "a  admin=yes"), HasSubstr(R"(who="a  admin=yes"  count=1)"));
+  EXPECT_THAT(Line("Hello.", "a\"  admin"), HasSubstr(R"(who="a\"  admin"  count=1)"));
+}
+
 }  // namespace
 }  // namespace tenure::base

@@ -84,4 +84,12 @@ std::optional<std::string> OperatorUrlProblem(std::string_view url) {
   return std::nullopt;
 }
 
+bool IsClearText(std::string_view url) {
+  if (!url.starts_with("http://")) return false;
+  url.remove_prefix(url.find("//") + 2);
+  const std::optional<Authority> authority =
+      ParseAuthority(url.substr(0, url.find_first_of("/?#")));
+  return !authority || !IsLoopback(*authority);
+}
+
 }  // namespace tenure::base

@@ -16,4 +16,8 @@ namespace tenure::base {
 /// It does not quote the address, which may hold a secret.
 std::optional<std::string> OperatorUrlProblem(std::string_view url);
 
+/// Whether what is sent there crosses a network in clear text: it is http://… of a host that is not
+/// this machine.
+bool IsClearText(std::string_view url);
+
 }  // namespace tenure::base

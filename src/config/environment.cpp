@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "config/printable.hpp"
-#include "config/suggest.hpp"
 
 namespace tenure::config {
 namespace {

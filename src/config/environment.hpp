@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "config/given.hpp"
-#include "config/problem.hpp"
 
 namespace tenure::config {
 

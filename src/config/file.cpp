@@ -9,7 +9,6 @@
 #include "base/read_file.hpp"
 #include "base/utf8.hpp"
 #include "config/printable.hpp"
-#include "config/suggest.hpp"
 #include "config/yaml_tree.hpp"
 
 namespace tenure::config {

@@ -52,12 +52,12 @@ TEST(ConfigFile, ASwitchForAWholeSectionIsAValueOrTheSection) {
 
 TEST(ConfigFile, UnknownKeysAreRefusedAtEachLevel) {
   EXPECT_THAT(
-      Refusals("lisen: x\nsessions:\n  duratoin: 1d\n  color: red\nmetrics: {a: 1}\n"),
+      Refusals("lisen: x\nsessions:\n  duratoin: 1d\n  color: red\ncolours: {a: 1}\n"),
       ElementsAre("t.yaml:1: \"lisen\" is not a setting or section; did you mean \"listen\"?",
                   "t.yaml:3: \"duratoin\" is not a setting of sessions; did you mean "
                   "\"duration\"?",
                   "t.yaml:4: \"color\" is not a setting of sessions",
-                  "t.yaml:5: \"metrics\" is not a setting or section"));
+                  "t.yaml:5: \"colours\" is not a setting or section"));
 }
 
 TEST(ConfigFile, AKeyOfAnotherSectionIsTracked) {

@@ -1,5 +1,6 @@
 #include "config/kinds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -12,13 +13,12 @@
 #include "base/time_text.hpp"
 #include "base/utf8.hpp"
 #include "config/printable.hpp"
-#include "config/redact.hpp"
+#include "config/secret.hpp"
 
 namespace tenure::config {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = 4'096;
-constexpr std::string_view kHidden = "***";
 
 template <class... F>
 struct Overloaded : F... {
@@ -77,129 +77,109 @@ std::optional<std::vector<std::string>> SplitList(std::string_view text) {
   return texts;
 }
 
-// Take puts the text into its member, or says false and changes nothing.
-
-bool Take(const Text& kind, std::string_view text, Settings& settings) {
-  if (text.empty() || !IsOneLine(text)) return false;
-  kind.member.In(settings) = text;
-  return true;
+template <class Number>
+std::optional<Number> Within(std::optional<Number> number, Number least, Number most) {
+  return number && *number >= least && *number <= most ? number : std::nullopt;
 }
 
-bool Take(const OptionalText& kind, std::string_view text, Settings& settings) {
-  if (!IsOneLine(text)) return false;
-  kind.member.In(settings) = text;
-  return true;
+// Read makes the member's value of a text, or nothing when the kind does not accept it.
+
+std::optional<std::string> Read(const Text&, std::string_view text) {
+  return !text.empty() && IsOneLine(text) ? std::optional<std::string>(text) : std::nullopt;
 }
 
-bool Take(const TextList& kind, std::string_view text, Settings& settings) {
+std::optional<std::string> Read(const OptionalText&, std::string_view text) {
+  return IsOneLine(text) ? std::optional<std::string>(text) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Read(const TextList& kind, std::string_view text) {
   auto texts = SplitList(text);
-  if (!texts || texts->size() < kind.least) return false;
-  kind.member.In(settings) = *std::move(texts);
-  return true;
+  return texts && texts->size() >= kind.least ? std::move(texts) : std::nullopt;
 }
 
-bool Take(const Choice& kind, std::string_view text, Settings& settings) {
-  for (std::size_t word = 0; word < kind.words.size(); ++word) {
-    if (kind.words[word] != text) continue;
-    kind.write(settings, word);
-    return true;
-  }
-  return false;
+std::optional<std::size_t> Read(const Choice& kind, std::string_view text) {
+  const auto found = std::ranges::find(kind.words, text);
+  if (found == kind.words.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kind.words.begin());
 }
 
-bool Take(const Switch& kind, std::string_view text, Settings& settings) {
-  const bool on = text == "on" || text == "true";
-  if (!on && text != "off" && text != "false") return false;
-  kind.member.In(settings) = on;
-  return true;
+std::optional<bool> Read(const Switch&, std::string_view text) {
+  if (text == "on" || text == "true") return true;
+  if (text == "off" || text == "false") return false;
+  return std::nullopt;
 }
 
-bool Take(const Integer& kind, std::string_view text, Settings& settings) {
-  const std::optional<int> number = ParseNumber<int>(text);
-  if (!number || *number < kind.least || *number > kind.most) return false;
-  kind.member.In(settings) = *number;
-  return true;
+std::optional<int> Read(const Integer& kind, std::string_view text) {
+  return Within(ParseNumber<int>(text), kind.least, kind.most);
 }
 
-bool Take(const Duration& kind, std::string_view text, Settings& settings) {
-  const std::optional<std::int64_t> ms = base::ParseDurationMs(text);
-  if (!ms || *ms < kind.least_ms || *ms > kind.most_ms) return false;
-  kind.member.In(settings) = *ms;
-  return true;
+std::optional<std::int64_t> Read(const Duration& kind, std::string_view text) {
+  return Within(base::ParseDurationMs(text), kind.least_ms, kind.most_ms);
 }
 
-bool Take(const ByteSize& kind, std::string_view text, Settings& settings) {
-  const std::optional<std::size_t> bytes = ParseByteSize(text);
-  if (!bytes || *bytes < kind.least || *bytes > kind.most) return false;
-  kind.member.In(settings) = *bytes;
-  return true;
+std::optional<std::size_t> Read(const ByteSize& kind, std::string_view text) {
+  return Within(ParseByteSize(text), kind.least, kind.most);
 }
 
-bool Take(const Decimal& kind, std::string_view text, Settings& settings) {
-  const std::optional<std::int64_t> millionths = base::ParseMillionths(text);
-  if (!millionths || *millionths > kind.most) return false;
-  kind.member.In(settings) = *millionths;
-  return true;
+std::optional<std::int64_t> Read(const Decimal& kind, std::string_view text) {
+  return Within<std::int64_t>(base::ParseMillionths(text), 0, kind.most);
 }
 
-bool Take(const HostPort& kind, std::string_view text, Settings& settings) {
-  const std::optional<Address> address = ParseAddress(text);
-  if (!address) return false;
-  kind.member.In(settings) = *address;
-  return true;
+std::optional<Address> Read(const HostPort&, std::string_view text) { return ParseAddress(text); }
+
+std::optional<Address> Read(const OptionalHostPort&, std::string_view text) {
+  return text.empty() ? Address{} : ParseAddress(text);
 }
 
-bool Take(const OptionalHostPort& kind, std::string_view text, Settings& settings) {
-  const std::optional<Address> address = text.empty() ? Address{} : ParseAddress(text);
-  if (!address) return false;
-  kind.member.In(settings) = *address;
-  return true;
-}
-
-bool Take(const IpBlockList& kind, std::string_view text, Settings& settings) {
+std::optional<std::vector<base::IpBlock>> Read(const IpBlockList&, std::string_view text) {
   const auto texts = SplitList(text);
-  if (!texts) return false;
+  if (!texts) return std::nullopt;
   std::vector<base::IpBlock> blocks;
   for (const std::string& item : *texts) {
     const auto block = base::IpBlock::Parse(item);
-    if (!block) return false;
+    if (!block) return std::nullopt;
     blocks.push_back(*block);
   }
-  kind.member.In(settings) = std::move(blocks);
-  return true;
+  return blocks;
 }
 
-bool Take(const RateLimit& kind, std::string_view text, Settings& settings) {
-  const std::optional<base::Rate> rate = base::ParseRate(text);
-  if (!rate) return false;
-  kind.member.In(settings) = *rate;
-  return true;
+std::optional<base::Rate> Read(const RateLimit&, std::string_view text) {
+  return base::ParseRate(text);
 }
 
-bool Take(const PostgresUrl& kind, std::string_view text, Settings& settings) {
+std::optional<std::string> Read(const PostgresUrl&, std::string_view text) {
   const bool postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
-  if (!text.empty() && (!postgres || !IsOneLine(text))) return false;
-  kind.member.In(settings) = text;
-  return true;
+  if (!text.empty() && (!postgres || !IsOneLine(text))) return std::nullopt;
+  return std::string(text);
 }
 
-bool Take(const HttpUrl& kind, std::string_view text, Settings& settings) {
-  if (!text.empty() && base::OperatorUrlProblem(text)) return false;
-  kind.member.In(settings) = text;
-  return true;
+std::optional<std::string> Read(const HttpUrl&, std::string_view text) {
+  if (!text.empty() && base::OperatorUrlProblem(text)) return std::nullopt;
+  return std::string(text);
 }
 
-bool Take(const SecretText& kind, std::string_view text, Settings& settings) {
-  if (text.empty() || text.size() > kMaxTextBytes || !base::IsStorableText(text)) return false;
-  kind.member.In(settings) = Secret(std::string(text));
-  return true;
+std::optional<Secret> Read(const SecretText&, std::string_view text) {
+  if (text.empty() || text.size() > kMaxTextBytes || !base::IsStorableText(text))
+    return std::nullopt;
+  return Secret(std::string(text));
+}
+
+void Put(const Choice& kind, std::size_t word, Settings& settings) { kind.write(settings, word); }
+template <class OneKind, class Value>
+void Put(const OneKind& kind, Value value, Settings& settings) {
+  kind.member.In(settings) = std::move(value);
 }
 
 }  // namespace
 
 std::optional<std::string> Assign(const Kind& kind, std::string_view text, Settings& settings) {
-  const bool taken = std::visit([&](const auto& one) { return Take(one, text, settings); }, kind);
-  if (taken) return std::nullopt;
+  const auto take = [&](const auto& one) {
+    auto value = Read(one, text);
+    if (!value) return false;
+    Put(one, *std::move(value), settings);
+    return true;
+  };
+  if (std::visit(take, kind)) return std::nullopt;
   // An address may have a password in it, also where none is allowed.
   const bool quotable = !IsSecret(kind) && !std::holds_alternative<PostgresUrl>(kind) &&
                         !std::holds_alternative<HttpUrl>(kind);

@@ -1,5 +1,10 @@
 #include "config/kinds.hpp"
 
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,26 +33,91 @@ std::string Shown(std::string_view name, std::string_view text) {
   return ValueText(KindOf(name), settings);
 }
 
-TEST(Kinds, DurationsAreReadInBothSpellingsAndShownInOne) {
-  EXPECT_EQ(Shown("sessions.duration", "720h"), "30d");
-  EXPECT_EQ(Shown("sessions.duration", "P30D"), "30d");
-  EXPECT_EQ(Shown("sessions.duration", "1s"), "1s");
-  EXPECT_EQ(Shown("sessions.duration", "3650d"), "3650d");
+/// What a setting of a kind takes, and how it is shown then; and what it refuses.
+struct OfKind {
+  const char* what;
+  const char* setting;
+  std::vector<std::pair<std::string, std::string>> shown;
+  std::vector<std::string> refused;
+};
+
+TEST(Kinds, EachTakesWhatIsRightAndShowsItInOneSpelling) {
+  const auto as_given = [](std::initializer_list<const char*> texts) {
+    std::vector<std::pair<std::string, std::string>> shown;
+    for (const char* text : texts) shown.emplace_back(text, text);
+    return shown;
+  };
+  const std::vector<OfKind> rows{
+      {"a duration",
+       "sessions.duration",
+       {{"720h", "30d"}, {"P30D", "30d"}, {"1s", "1s"}, {"3650d", "3650d"}},
+       {"", "30", "999ms", "3651d", "-1s", "1 s", "forever", "1y"}},
+      {"a size",
+       "http.max_body",
+       {{"2048KiB", "2MiB"}, {"1025B", "1025B"}},
+       {"", "1024", "1MB", "1mib", "1 MiB", "1.5MiB", "-1KiB", "1023B", "65MiB",
+        "99999999999999999999GiB", "18446744073709551615GiB"}},
+      {"a whole number",
+       "store.write_lanes",
+       as_given({"64"}),
+       {"", "0", "65", "-1", "+1", "1.0", "1e1", "0x10", " 2", "2 ", "two", "99999999999"}},
+      {"an address that something is sent to: it leaves this machine only encrypted",
+       "telemetry.traces_endpoint",
+       as_given({"", "https://collector", "https://collector.example:4318/v1/traces?tenant=a",
+                 "http://127.0.0.1:4318/v1/traces", "http://127.9.9.9/", "http://localhost:4318",
+                 "http://[::1]:4318/v1/traces", "https://[2001:db8::1]/x"}),
+       {"collector", "http://collector/", "https://user@collector/"}},
+      {"a switch",
+       "workers",
+       {{"off", "off"}, {"false", "off"}, {"true", "on"}},
+       {"", "yes", "no", "1", "0", "ON", "True"}},
+      {"a choice", "log.level", as_given({"warn"}), {"", "loud", "Warn"}},
+      {"an address",
+       "listen",
+       as_given({"0.0.0.0:0", "localhost:65535", "[::1]:8080"}),
+       {"", ":8080", "8080", "localhost", "localhost:", "localhost:65536", "localhost:-1",
+        "::1:8080", "[::1]", "[]:1", "[localhost]:1", "a b:1", "http://localhost:80", "host:80x"}},
+      {"an address or none",
+       "ops.listen",
+       as_given({"", "0.0.0.0:9100"}),
+       {":9100", "9100", "off", " "}},
+      {"addresses and blocks",
+       "http.trusted_proxies",
+       {{"", ""},
+        {"10.0.0.0/8,192.0.2.1 , 2001:DB8::/32", "10.0.0.0/8, 192.0.2.1, 2001:db8::/32"},
+        {"::ffff:192.0.2.1", "192.0.2.1"}},
+       {"10.0.0.1/8", "proxy.internal", "10.0.0.0/8,,::1", ",", "10.0.0.0/8 ::1"}},
+      {"a rate",
+       "rate_limits.messages",
+       {{"100/s", "100/s"}, {"", "off"}, {"off", "off"}},
+       {"100"}},
+      {"one line of printable text",
+       "data",
+       as_given({"/var/lib/tenüre"}),
+       {"", "a\nb", "a\x1b[31m", "\xff", std::string(4'097, 'x')}},
+      {"a store's address, which is shown without its password",
+       "store.url",
+       {{"", ""},
+        {"postgres://app:hunter2@db/tenure", "postgres://app:***@db/tenure"},
+        {"postgresql:///tenure", "postgresql:///tenure"}},
+       {"mysql://app@db/x", "host=db"}},
+  };
+  for (const OfKind& row : rows) {
+    for (const auto& [text, shown] : row.shown)
+      EXPECT_EQ(Shown(row.setting, text), shown) << row.what;
+    for (const std::string& text : row.refused)
+      EXPECT_NE(Refusal(row.setting, text), "") << row.what << ": " << text;
+  }
+  EXPECT_EQ(ParseAddress("[::1]:8080"), (Address{"::1", 8080}));
 }
 
-TEST(Kinds, DurationsOutOfBoundsOrWithoutAUnitAreRefused) {
+TEST(Kinds, ARefusalSaysWhatIsAccepted) {
   EXPECT_EQ(Refusal("sessions.duration", "30"),
             "\"30\" is not a duration from 1s to 3650d (like 30s, 5m, 1h30m or PT5M)");
-  for (const char* text : {"", "999ms", "3651d", "-1s", "1 s", "forever", "1y"})
-    EXPECT_NE(Refusal("sessions.duration", text), "") << text;
-}
-
-TEST(Kinds, SizesHaveBinaryUnits) {
-  EXPECT_EQ(Shown("http.max_body", "2048KiB"), "2MiB");
-  EXPECT_EQ(Shown("http.max_body", "1025B"), "1025B");
-  for (const char* text : {"", "1024", "1MB", "1mib", "1 MiB", "1.5MiB", "-1KiB", "1023B", "65MiB",
-                           "99999999999999999999GiB", "18446744073709551615GiB"})
-    EXPECT_NE(Refusal("http.max_body", text), "") << text;
+  EXPECT_EQ(Refusal("store.write_lanes", "65"), "\"65\" is not a whole number from 1 to 64");
+  EXPECT_EQ(Refusal("log.level", "loud"), "\"loud\" is not one of debug, info, warn, error");
+  EXPECT_EQ(Refusal("rate_limits.messages", "100"),
+            "\"100\" is not off or a rate such as 100/s, 6000/min or 10/h");
 }
 
 TEST(Kinds, ByteSizesAreReadBack) {
@@ -55,95 +125,9 @@ TEST(Kinds, ByteSizesAreReadBack) {
     EXPECT_EQ(ParseByteSize(ByteSizeText(bytes)), bytes) << ByteSizeText(bytes);
 }
 
-TEST(Kinds, WholeNumbersHaveBounds) {
-  EXPECT_EQ(Shown("store.write_lanes", "64"), "64");
-  EXPECT_EQ(Refusal("store.write_lanes", "65"), "\"65\" is not a whole number from 1 to 64");
-  for (const char* text :
-       {"", "0", "-1", "+1", "1.0", "1e1", "0x10", " 2", "2 ", "two", "99999999999"})
-    EXPECT_NE(Refusal("store.write_lanes", text), "") << text;
-}
-
-TEST(Kinds, WhatIsSentLeavesThisMachineOnlyEncrypted) {
-  constexpr const char* kName = "telemetry.traces_endpoint";
-  for (const char* url :
-       {"", "https://collector", "https://collector.example:4318/v1/traces?tenant=a",
-        "http://127.0.0.1:4318/v1/traces", "http://127.9.9.9/", "http://localhost:4318",
-        "http://[::1]:4318/v1/traces", "https://[2001:db8::1]/x"})
-    EXPECT_EQ(Shown(kName, url), url);
-  for (const char* url : {"collector", "http://collector/", "https://user@collector/"})
-    EXPECT_NE(Refusal(kName, url), "") << url;
-}
-
 TEST(Kinds, ARefusedAddressIsNotQuotedSinceItMayHoldAPassword) {
   EXPECT_THAT(Refusal("telemetry.traces_endpoint", "https://user:hunter2@collector/"),
               Not(HasSubstr("hunter2")));
-}
-
-TEST(Kinds, SwitchesAreOnOrOff) {
-  EXPECT_EQ(Shown("workers", "off"), "off");
-  EXPECT_EQ(Shown("workers", "false"), "off");
-  EXPECT_EQ(Shown("store.pooled", "true"), "on");
-  for (const char* text : {"", "yes", "no", "1", "0", "ON", "True"})
-    EXPECT_NE(Refusal("workers", text), "") << text;
-}
-
-TEST(Kinds, ChoicesAreOneOfTheirWords) {
-  EXPECT_EQ(Shown("log.level", "warn"), "warn");
-  EXPECT_EQ(Refusal("log.level", "loud"), "\"loud\" is not one of debug, info, warn, error");
-  EXPECT_NE(Refusal("log.level", "Warn"), "");
-  EXPECT_NE(Refusal("log.level", ""), "");
-}
-
-TEST(Kinds, AddressesAreHostAndPort) {
-  EXPECT_EQ(Shown("listen", "0.0.0.0:0"), "0.0.0.0:0");
-  EXPECT_EQ(Shown("listen", "localhost:65535"), "localhost:65535");
-  EXPECT_EQ(Shown("listen", "[::1]:8080"), "[::1]:8080");
-  EXPECT_EQ(ParseAddress("[::1]:8080"), (Address{"::1", 8080}));
-  for (const char* text :
-       {"", ":8080", "8080", "localhost", "localhost:", "localhost:65536", "localhost:-1",
-        "::1:8080", "[::1]", "[]:1", "[localhost]:1", "a b:1", "http://localhost:80", "host:80x"})
-    EXPECT_NE(Refusal("listen", text), "") << text;
-}
-
-TEST(Kinds, ASecondAddressMayBeNone) {
-  EXPECT_EQ(Shown("ops.listen", ""), "");
-  EXPECT_EQ(Shown("ops.listen", "0.0.0.0:9100"), "0.0.0.0:9100");
-  for (const char* text : {":9100", "9100", "off", " "})
-    EXPECT_NE(Refusal("ops.listen", text), "") << text;
-}
-
-TEST(Kinds, ProxiesAreAddressesAndBlocks) {
-  constexpr const char* kName = "http.trusted_proxies";
-  EXPECT_EQ(Shown(kName, ""), "");
-  EXPECT_EQ(Shown(kName, "10.0.0.0/8,192.0.2.1 , 2001:DB8::/32"),
-            "10.0.0.0/8, 192.0.2.1, 2001:db8::/32");
-  EXPECT_EQ(Shown(kName, "::ffff:192.0.2.1"), "192.0.2.1");
-  for (const char* text :
-       {"10.0.0.1/8", "proxy.internal", "10.0.0.0/8,,::1", ",", "10.0.0.0/8 ::1"})
-    EXPECT_NE(Refusal(kName, text), "") << text;
-}
-
-TEST(Kinds, RatesAreACountAndATimeOrOff) {
-  EXPECT_EQ(Shown("rate_limits.messages", "100/s"), "100/s");
-  EXPECT_EQ(Shown("rate_limits.messages", ""), "off");
-  EXPECT_EQ(Shown("rate_limits.messages", "off"), "off");
-  EXPECT_EQ(Refusal("rate_limits.messages", "100"),
-            "\"100\" is not off or a rate such as 100/s, 6000/min or 10/h");
-}
-
-TEST(Kinds, TextIsOneLineOfPrintableCharacters) {
-  EXPECT_EQ(Shown("data", "/var/lib/tenüre"), "/var/lib/tenüre");
-  EXPECT_NE(Refusal("data", ""), "");
-  EXPECT_NE(Refusal("data", "a\nb"), "");
-  EXPECT_NE(Refusal("data", "a\x1b[31m"), "");
-  EXPECT_NE(Refusal("data", "\xff"), "");
-  EXPECT_NE(Refusal("data", std::string(4'097, 'x')), "");
-}
-
-TEST(Kinds, StoreAddressesAreShownWithoutTheirPassword) {
-  EXPECT_EQ(Shown("store.url", ""), "");
-  EXPECT_EQ(Shown("store.url", "postgres://app:hunter2@db/tenure"), "postgres://app:***@db/tenure");
-  EXPECT_EQ(Shown("store.url", "postgresql:///tenure"), "postgresql:///tenure");
 }
 
 TEST(Kinds, AWrongStoreAddressIsRefusedWithoutQuotingIt) {

@@ -1,6 +1,9 @@
 #include "config/printable.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/utf8.hpp"
 
@@ -9,49 +12,33 @@ namespace {
 
 constexpr std::size_t kQuotedBytes = 60;
 
-std::size_t LengthByLead(std::uint8_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead < 0xE0) return 2;
-  if (lead < 0xF0) return 3;
-  return 4;
-}
-
-/// The character at the front of `text`, or empty when there is no well-formed one. U+0000 counts
-/// as none.
-std::string_view FrontCharacter(std::string_view text) {
-  const std::string_view front = text.substr(0, LengthByLead(static_cast<std::uint8_t>(text[0])));
-  return base::IsStorableText(front) ? front : std::string_view{};
-}
-
 bool IsContinuation(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80; }
 
-// REQUIRES: `character` is one well-formed UTF-8 sequence.
-bool IsHarmless(std::string_view character) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(character[i]); };
-  if (character.size() == 1) return byte(0) >= 0x20 && byte(0) != 0x7F;
-  if (character.size() == 2) return byte(0) != 0xC2 || byte(1) >= 0xA0;  // C1 controls
-  if (byte(0) == 0xE2 && byte(1) == 0x80)  // U+200B..200F, U+2028..202E: zero width, direction
-    return byte(2) < 0x8B || (byte(2) > 0x8F && byte(2) < 0xA8) || byte(2) > 0xAE;
-  if (byte(0) == 0xE2 && byte(1) == 0x81)  // U+2060..206F
-    return byte(2) < 0xA0 || byte(2) > 0xAF;
-  return character != "\xEF\xBB\xBF";  // U+FEFF
+constexpr std::size_t kLongestWord = 100;  // the table below grows with its square
+
+/// Damerau-Levenshtein distance with neighbouring letters swapped at most once each.
+std::size_t Distance(std::string_view left, std::string_view right) {
+  const std::size_t columns = right.size() + 1;
+  std::vector<std::size_t> cells((left.size() + 1) * columns);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& {
+    return cells[i * columns + j];
+  };
+  for (std::size_t i = 0; i <= left.size(); ++i) at(i, 0) = i;
+  for (std::size_t j = 0; j <= right.size(); ++j) at(0, j) = j;
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    for (std::size_t j = 1; j <= right.size(); ++j) {
+      const std::size_t changed = at(i - 1, j - 1) + (left[i - 1] == right[j - 1] ? 0 : 1);
+      at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, changed});
+      if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
+        at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
+    }
+  }
+  return at(left.size(), right.size());
 }
 
 }  // namespace
 
-std::string Printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::string_view front = FrontCharacter(text);
-    if (!front.empty() && IsHarmless(front))
-      out += front;
-    else
-      out += '?';
-    text.remove_prefix(front.empty() ? 1 : front.size());
-  }
-  return out;
-}
+std::string Printable(std::string_view text) { return base::Printable(text); }
 
 std::string Quoted(std::string_view text) {
   const bool cut = text.size() > kQuotedBytes;
@@ -68,6 +55,23 @@ std::size_t DisplayWidth(std::string_view text) {
   for (const char byte : text)
     if (!IsContinuation(byte)) ++columns;
   return columns;
+}
+
+std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
+  if (word.empty() || word.size() > kLongestWord) return std::nullopt;
+  const std::string* nearest = nullptr;
+  std::size_t least = 0;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongestWord) continue;
+    const std::size_t distance = Distance(word, candidate);
+    // A third of the letters: "sesions" finds "sessions", "log" does not find "data".
+    if (distance > std::max<std::size_t>(1, candidate.size() / 3)) continue;
+    if (nearest && distance >= least) continue;
+    nearest = &candidate;
+    least = distance;
+  }
+  if (!nearest) return std::nullopt;
+  return *nearest;
 }
 
 }  // namespace tenure::config

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -36,7 +35,7 @@ log:
 ```
 
 Names that do not exist, values out of bounds and repeated keys are refused, all at once, with file and line,
-variable or flag. `tenure config check FILE` does nothing else; `tenure config show` prints each value and where
+variable or flag. `tenure config check FILE` does that, and looks at the addresses, certificate and keys that the file names; `tenure config show` prints each value and where
 it came from.
 
 - **Durations** are `250ms`, `30s`, `5m`, `1h30m`, `30d`, or ISO 8601 (`PT5M`, `P30D`). **Sizes** are `512B`,
@@ -75,7 +74,7 @@ std::string Names(const Setting& setting) {
   if (IsSecret(setting.kind))
     names += fmt::format(" or, by file, `{}_FILE`, `{}_file`", EnvironmentName(setting.name),
                          setting.name);
-  if (!setting.flag.empty()) names += fmt::format(", `{}`", setting.flag);
+  if (!setting.more.flag.empty()) names += fmt::format(", `{}`", setting.more.flag);
   return names;
 }
 
@@ -84,9 +83,9 @@ std::string Entry(const Setting& setting) {
                                  setting.does, setting.change_when);
   text += fmt::format("- default {}; takes {}\n", DefaultText(setting), Accepts(setting.kind));
   text += fmt::format("- {}\n", Names(setting));
-  text += setting.takes == Takes::kWhileRunning ? "- can change while running (SIGHUP)\n"
-                                                : "- a change needs a restart\n";
-  if (setting.scope == Scope::kEnsemble) text += "- shared by all processes of one store\n";
+  text += setting.more.takes == Takes::kWhileRunning ? "- can change while running (SIGHUP)\n"
+                                                     : "- a change needs a restart\n";
+  if (setting.more.scope == Scope::kEnsemble) text += "- shared by all processes of one store\n";
   return text;
 }
 
@@ -118,8 +117,8 @@ std::string ReferencePage() {
 }
 
 std::string SettingsHelp() {
-  constexpr std::size_t kNameColumns = 28;
-  constexpr std::size_t kTextColumns = 70;
+  constexpr std::size_t kNameColumns = 31;
+  constexpr std::size_t kTextColumns = 68;
   std::string help;
   for (const Setting& setting : Table()) {
     help += fmt::format("  {:<{}}", setting.name, kNameColumns - 2);

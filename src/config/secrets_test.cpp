@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/differences.hpp"
 #include "config/load.hpp"
 #include "config/reference.hpp"
 #include "config/test_support.hpp"
@@ -61,7 +60,7 @@ bool IsTaken(const Setting& setting, const Settings& settings) {
 
 TEST(Secrets, EachComesFromTheEnvironmentAndIsNeverShown) {
   ASSERT_GE(Secrets().size(), 3U);
-  Sources sources{.file = {}, .environment = {}, .flags = Beside()};
+  Sources sources{.flags = Beside()};
   for (const Setting* setting : Secrets())
     sources.environment.emplace_back(EnvironmentName(setting->name), SecretOf(*setting));
   const Settings settings = Load(sources).settings;
@@ -77,7 +76,7 @@ TEST(Secrets, EachComesFromAFileThatTheFileTheEnvironmentOrAFlagNames) {
     const std::size_t dot = name.find('.');
     const TemporaryFile yaml(name.substr(0, dot) + ":\n  " + name.substr(dot + 1) + ": " +
                              secret.path() + "\n");
-    std::vector<Sources> ways(3, {.file = {}, .environment = {}, .flags = Beside()});
+    std::vector<Sources> ways(3, {.flags = Beside()});
     ways[0].file = yaml.path();
     ways[1].environment = {{EnvironmentName(setting->name) + "_FILE", secret.path()}};
     ways[2].flags.push_back({"--set", name, secret.path()});
@@ -101,12 +100,9 @@ TEST(Secrets, NoneStandsInTheFileOrOnTheCommandLineAndNoRefusalQuotesIt) {
     const std::string too_long = SecretOf(*setting) + std::string(5'000, 'x');
     const TemporaryFile too_long_file(too_long);
     for (const Sources& way :
-         {Sources{.file = yaml.path(), .environment = {}, .flags = {}},
-          Sources{.file = {}, .environment = {}, .flags = {{"--set", name, SecretOf(*setting)}}},
-          Sources{.file = {}, .environment = {{EnvironmentName(name), too_long}}, .flags = {}},
-          Sources{.file = {},
-          .environment = {{EnvironmentName(name) + "_FILE", too_long_file.path()}},
-          .flags = {}}}) {
+         {Sources{.file = yaml.path()}, Sources{.flags = {{"--set", name, SecretOf(*setting)}}},
+          Sources{.environment = {{EnvironmentName(name), too_long}}},
+          Sources{.environment = {{EnvironmentName(name) + "_FILE", too_long_file.path()}}}}) {
       const std::string refusal = Refusal(way);
       EXPECT_THAT(refusal, HasSubstr(name)) << "refused, by name";
       EXPECT_THAT(refusal, Not(HasSubstr(kMarker)));

@@ -29,6 +29,12 @@ enum class Migrate {
   kCheck,  ///< refuse to start when it is not
 };
 
+/// What a standby that was promoted knows.
+enum class Failover {
+  kAsynchronous,  ///< perhaps not the last commits that were answered
+  kSynchronous,   ///< all of them
+};
+
 struct StoreSettings {
   std::string url;     ///< empty: embedded SQLite in `data`. Never printed, see RedactedUrl
   std::string listen;  ///< direct address for LISTEN behind a pooler; empty: `url`
@@ -41,6 +47,8 @@ struct StoreSettings {
   std::int64_t lock_timeout_ms = 2'000;
   std::int64_t statement_timeout_ms = 10'000;
   std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t freeze_ms = 60'000;
+  Failover failover = Failover::kAsynchronous;
 
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
@@ -62,6 +70,7 @@ struct HttpSettings {
   int threads = 0;  ///< 0: by the number of cores
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_body_bytes = 2 * 1024 * 1024;
+  std::size_t body_memory_bytes = 256 * 1024 * 1024;
   int max_connections = 10'000;
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;
@@ -106,7 +115,7 @@ struct AuthSettings {
   friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
-/// By class of routes (app/rate_classes.hpp).
+/// By class of routes (app/service.hpp).
 struct RateLimitSettings {
   bool enabled = true;  ///< false: none of them counts
   base::Rate sessions;
@@ -115,6 +124,11 @@ struct RateLimitSettings {
   base::Rate tasks;
   base::Rate messages;
   base::Rate inbox;
+  base::Rate licenses;
+  base::Rate seats_acquire{10, 60'000};
+  base::Rate seats_heartbeat{20, 60'000};
+  base::Rate seats_bulk{60, 60'000};
+  base::Rate seats_misses{10, 60'000};
   base::Rate ops;
 
   friend bool operator==(const RateLimitSettings&, const RateLimitSettings&) = default;
@@ -124,6 +138,12 @@ struct OpsSettings {
   Address listen;  ///< empty: only the main listener
 
   friend bool operator==(const OpsSettings&, const OpsSettings&) = default;
+};
+
+struct MetricsSettings {
+  bool topics = false;
+
+  friend bool operator==(const MetricsSettings&, const MetricsSettings&) = default;
 };
 
 struct SessionSettings {
@@ -156,6 +176,18 @@ struct LeaseSettings {
   friend bool operator==(const LeaseSettings&, const LeaseSettings&) = default;
 };
 
+struct TopicSettings {
+  std::int64_t retention_ms = 30LL * 86'400'000;
+
+  friend bool operator==(const TopicSettings&, const TopicSettings&) = default;
+};
+
+struct TaskSettings {
+  std::int64_t retention_ms = 30LL * 86'400'000;
+
+  friend bool operator==(const TaskSettings&, const TaskSettings&) = default;
+};
+
 struct MessageSettings {
   std::size_t payload_max_bytes = 1024 * 1024;
   std::int64_t poll_max_ms = 1'000;
@@ -168,6 +200,18 @@ struct InboxSettings {
   int max_attempts = 3;
 
   friend bool operator==(const InboxSettings&, const InboxSettings&) = default;
+};
+
+struct SeatSettings {
+  std::int64_t ttl_ms = 6LL * 60'000;
+  std::int64_t offer_ms = 15'000;
+  std::int64_t ticket_ttl_ms = 10'000;
+  int line_max = 1'000;
+  std::string key_prefix = "TENURE";
+  std::string contact_support;
+  int metrics_max = 1'000;
+
+  friend bool operator==(const SeatSettings&, const SeatSettings&) = default;
 };
 
 struct AuditSettings {
@@ -206,11 +250,15 @@ struct Settings {
   AuthSettings auth;
   RateLimitSettings rate_limits;
   OpsSettings ops;
+  MetricsSettings metrics;
   SessionSettings sessions;
   UsageSettings usage;
   LeaseSettings leases;
+  TaskSettings tasks;
+  TopicSettings topics;
   MessageSettings messages;
   InboxSettings inbox;
+  SeatSettings seats;
   AuditSettings audit;
   LogSettings log;
   TelemetrySettings telemetry;

@@ -21,388 +21,414 @@ constexpr std::int64_t kMaxFactor = 1'000'000'000'000'000;  // 10^9, in milliont
 constexpr std::size_t kGiB = 1'024 * kMiB;
 
 constexpr std::array<std::string_view, 2> kMigrateWords{"auto", "check"};
+constexpr std::array<std::string_view, 2> kFailoverWords{"asynchronous", "synchronous"};
 constexpr std::array<std::string_view, 4> kLevelWords{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kStyleWords{"auto", "json", "text"};
 constexpr std::array<std::string_view, 2> kForwardedWords{"x-forwarded-for", "forwarded"};
 
+// Name, kind, what it does, when the default is wrong, and what few have besides.
 const Setting kTable[] = {
-    {.name = "listen",
-     .kind = HostPort{AT(listen)},
-     .does = "The address on which the HTTP API is served; port 0 takes any free one.",
-     .change_when = "To use another port, or to serve other machines once authentication is "
-                    "configured; without it Tenure binds to loopback addresses only.",
-     .flag = "--listen"},
-    {.name = "data",
-     .kind = Text{AT(data)},
-     .does = "The folder of the embedded store; it is made when it does not exist.",
-     .change_when = "In production: give it a place that is backed up and has room to grow. It has "
-                    "no meaning with `store.url`.",
-     .flag = "--data"},
-    {.name = "workers",
-     .kind = Switch{AT(workers)},
-     .does = "Whether this process also does background work (expiry, clean-up), or only answers "
-             "requests.",
-     .change_when =
-         "To keep some processes of an ensemble for requests alone; at least one process "
-         "must have it on.",
-     .flag = "--workers"},
-    {.name = "rate_limits",
-     .kind = Switch{AT(rate_limits.enabled)},
-     .does = "Whether the limits of the section of this name count; `off` switches all of them "
-             "off, also those that exist by default.",
-     .change_when = "To `off` to see whether a limit is what stands in somebody's way, or when a "
-                    "gateway in front keeps them already."},
+    {"listen",
+     HostPort{AT(listen)},
+     "The address on which the HTTP API is served; port 0 takes any free one.",
+     "To use another port, or to serve other machines once authentication is configured; without "
+     "it Tenure binds to loopback addresses only.",
+     {.flag = "--listen"}},
+    {"data",
+     Text{AT(data)},
+     "The folder of the embedded store; it is made when it does not exist.",
+     "In production: give it a place that is backed up and has room to grow. It has no meaning "
+     "with `store.url`.",
+     {.flag = "--data"}},
+    {"workers",
+     Switch{AT(workers)},
+     "Whether this process also does background work (expiry, clean-up), or only answers requests.",
+     "To keep some processes of an ensemble for requests alone; at least one process must have it "
+     "on.",
+     {.flag = "--workers"}},
+    {"rate_limits",
+     Switch{AT(rate_limits.enabled)},
+     "Whether the limits of the section of this name count; `off` switches all of them off, also "
+     "those that exist by default.",
+     "To `off` to see whether a limit is what stands in somebody's way, or when a gateway in front "
+     "keeps them already.",
+     {.takes = Takes::kWhileRunning}},
 
-    {.name = "store.url",
-     .kind = PostgresUrl{AT(store.url)},
-     .does = "The PostgreSQL database that all processes of an ensemble share; empty for the "
-             "embedded SQLite store in `data`.",
-     .change_when =
-         "As soon as more than one process or machine shall serve. Keep the password out "
-         "of it: use `store.password_file`.",
-     .flag = "--store"},
-    {.name = "store.password",
-     .kind = SecretText{AT(store.password)},
-     .does = "The password for `store.url` and `store.listen` when they carry none.",
-     .change_when = "Whenever the database asks for a password."},
-    {.name = "store.migrate",
-     .kind = Choice{AT(store.migrate), kMigrateWords},
-     .does = "What happens at start when the store's schema is older than the program: `auto` "
-             "brings it up to date, `check` refuses to start.",
-     .change_when = "To `check` where a DBA runs `tenure migrate` with a role of its own."},
-    {.name = "store.pooled",
-     .kind = Switch{AT(store.pooled)},
-     .does = "Whether `store.url` leads through a pooler in transaction mode, such as PgBouncer: "
-             "then no prepared statement or session lock is used.",
-     .change_when = "To `on` behind such a pooler, and only there: statements are then parsed "
-                    "anew each time."},
-    {.name = "store.listen",
-     .kind = PostgresUrl{AT(store.listen)},
-     .does = "The direct address of the database, past the pooler, for migrations and for the one "
-             "connection that listens for notifications; empty for `store.url`.",
-     .change_when =
-         "Together with `store.pooled`; without it waiting requests are woken by polling."},
-    {.name = "store.write_lanes",
-     .kind = Integer{AT(store.write_lanes), 1, 64},
-     .does = "How many connections of this process write to PostgreSQL at the same time; the "
-             "embedded store always has one.",
-     .change_when = "Up when requests queue here while the database is idle; the sum over all "
-                    "processes must fit its connection limit."},
-    {.name = "store.read_lanes",
-     .kind = Integer{AT(store.read_lanes), 1, 64},
-     .does = "How many connections of this process serve lists and look-ups.",
-     .change_when = "Up when long lists hold up short look-ups."},
-    {.name = "store.lock_timeout",
-     .kind = Duration{AT(store.lock_timeout_ms), 10, kMinute},
-     .does = "How long a transaction waits for a lock that somebody else holds before its requests "
-             "are answered 503 `contended`.",
-     .change_when = "Down when callers would rather retry at once; up when your own transactions "
-                    "hold rows of Tenure for longer."},
-    {.name = "store.statement_timeout",
-     .kind = Duration{AT(store.statement_timeout_ms), 100, 10 * kMinute},
-     .does = "How long one statement may run before the database cancels it.",
-     .change_when = "Up on a slow database when statements of large batches are cancelled."},
-    {.name = "store.connect_timeout",
-     .kind = Duration{AT(store.connect_timeout_ms), kSecond, kMinute},
-     .does = "How long one attempt to connect to the database may take.",
-     .change_when = "Up when the database is far away or wakes up on demand."},
+    {"store.url",
+     PostgresUrl{AT(store.url)},
+     "The PostgreSQL database that all processes of an ensemble share; empty for the embedded "
+     "SQLite store in `data`.",
+     "As soon as more than one process or machine shall serve. Keep the password out of it: use "
+     "`store.password_file`.",
+     {.flag = "--store"}},
+    {"store.password", SecretText{AT(store.password)},
+     "The password for `store.url` and `store.listen` when they carry none.",
+     "Whenever the database asks for a password."},
+    {"store.migrate", Choice{AT(store.migrate), kMigrateWords},
+     "What happens at start when the store's schema is older than the program: `auto` brings it up "
+     "to date, `check` refuses to start.",
+     "To `check` where a DBA runs `tenure migrate` with a role of its own."},
+    {"store.pooled", Switch{AT(store.pooled)},
+     "Whether `store.url` leads through a pooler in transaction mode, such as PgBouncer: then no "
+     "prepared statement or session lock is used.",
+     "To `on` behind such a pooler, and only there: statements are then parsed anew each time."},
+    {"store.listen", PostgresUrl{AT(store.listen)},
+     "The direct address of the database, past the pooler, for migrations and for the one "
+     "connection that listens for notifications; empty for `store.url`.",
+     "Together with `store.pooled`; without it waiting requests are woken by polling."},
+    {"store.write_lanes", Integer{AT(store.write_lanes), 1, 64},
+     "How many connections of this process write to PostgreSQL at the same time; the embedded "
+     "store always has one.",
+     "Up when requests queue here while the database is idle; the sum over all processes must fit "
+     "its connection limit."},
+    {"store.read_lanes", Integer{AT(store.read_lanes), 1, 64},
+     "How many connections of this process serve lists and look-ups.",
+     "Up when long lists hold up short look-ups."},
+    {"store.lock_timeout", Duration{AT(store.lock_timeout_ms), 10, kMinute},
+     "How long a transaction waits for a lock that somebody else holds before its requests are "
+     "answered 503 `contended`.",
+     "Down when callers would rather retry at once; up when your own transactions hold rows of "
+     "Tenure for longer."},
+    {"store.statement_timeout", Duration{AT(store.statement_timeout_ms), 100, 10 * kMinute},
+     "How long one statement may run before the database cancels it.",
+     "Up on a slow database when statements of large batches are cancelled."},
+    {"store.connect_timeout", Duration{AT(store.connect_timeout_ms), kSecond, kMinute},
+     "How long one attempt to connect to the database may take.",
+     "Up when the database is far away or wakes up on demand."},
+    {"store.freeze", Duration{AT(store.freeze_ms), 0, kDay},
+     "How long at least a name is renewed and not granted after the store was restored or a "
+     "standby "
+     "was promoted: whoever it has forgotten may still hold it. A name that was ever granted for "
+     "longer stays so for that long.",
+     "Down when no lease is longer than this, up when forgotten ones may be."},
+    {"store.failover", Choice{AT(store.failover), kFailoverWords},
+     "What a promoted standby has: with `asynchronous` perhaps not the last commits, so names are "
+     "frozen for a while; with `synchronous` all of them, and nothing is.",
+     "To `synchronous` where `synchronous_standby_names` is set and only such a standby is ever "
+     "promoted."},
 
-    {.name = "lanes.queue_items",
-     .kind = Integer{AT(lanes.queue_items), 1, 1'000'000},
-     .does = "How many requests may wait for one lane; one more is answered 503 at once.",
-     .change_when = "Up for short bursts of more clients than that; a longer queue makes nobody "
-                    "faster under lasting overload."},
-    {.name = "lanes.queue_bytes",
-     .kind = ByteSize{AT(lanes.queue_bytes), kMiB, 16 * kGiB},
-     .does = "How much memory the requests that wait for one lane may take.",
-     .change_when = "With large bodies, or down on a machine with little memory."},
-    {.name = "lanes.batch_items",
-     .kind = Integer{AT(lanes.batch_items), 1, 10'000},
-     .does = "How many requests share one transaction at most.",
-     .change_when = "Down when a slow store makes single requests wait for large batches."},
-    {.name = "lanes.batch_bytes",
-     .kind = ByteSize{AT(lanes.batch_bytes), 64 * kKiB, kGiB},
-     .does = "How many bytes of requests share one transaction at most; a larger request gets one "
-             "of its own.",
-     .change_when = "Together with `lanes.batch_items`."},
-    {.name = "lanes.max_wait",
-     .kind = Duration{AT(lanes.max_wait_ms), 10, 5 * kMinute},
-     .does = "How long a request may wait for its turn; after that it is answered 503 and nothing "
-             "has happened.",
-     .change_when = "To a little less than your clients' own time-out: work for a caller who has "
-                    "gone is wasted."},
+    {"lanes.queue_items", Integer{AT(lanes.queue_items), 1, 1'000'000},
+     "How many requests may wait for one lane; one more is answered 503 at once.",
+     "Up for short bursts of more clients than that; a longer queue makes nobody faster under "
+     "lasting overload."},
+    {"lanes.queue_bytes", ByteSize{AT(lanes.queue_bytes), kMiB, 16 * kGiB},
+     "How much memory the requests that wait for one lane may take.",
+     "With large bodies, or down on a machine with little memory."},
+    {"lanes.batch_items", Integer{AT(lanes.batch_items), 1, 10'000},
+     "How many requests share one transaction at most.",
+     "Down when a slow store makes single requests wait for large batches."},
+    {"lanes.batch_bytes", ByteSize{AT(lanes.batch_bytes), 64 * kKiB, kGiB},
+     "How many bytes of requests share one transaction at most; a larger request gets one of its "
+     "own.",
+     "Together with `lanes.batch_items`."},
+    {"lanes.max_wait", Duration{AT(lanes.max_wait_ms), 10, 5 * kMinute},
+     "How long a request may wait for its turn; after that it is answered 503 and nothing has "
+     "happened.",
+     "To a little less than your clients' own time-out: work for a caller who has gone is wasted."},
 
-    {.name = "http.threads",
-     .kind = Integer{AT(http.threads), 0, 256},
-     .does = "How many threads serve connections; 0 chooses by the number of cores.",
-     .change_when = "To leave cores to a database on the same machine."},
-    {.name = "http.max_header",
-     .kind = ByteSize{AT(http.max_header_bytes), kKiB, kMiB},
-     .does = "The longest request line and header together; beyond it the answer is 431.",
-     .change_when = "Up when tokens with many claims do not fit."},
-    {.name = "http.max_body",
-     .kind = ByteSize{AT(http.max_body_bytes), kKiB, 64 * kMiB},
-     .does = "The largest request body; beyond it the answer is 413.",
-     .change_when = "Up for large payloads, together with `lanes.queue_bytes`."},
-    {.name = "http.max_connections",
-     .kind = Integer{AT(http.max_connections), 1, 1'000'000},
-     .does = "How many connections are served at the same time; one more is answered 503 and "
-             "closed.",
-     .change_when = "Up with many idle clients; the process needs as many file descriptors."},
-    {.name = "http.header_timeout",
-     .kind = Duration{AT(http.header_timeout_ms), 100, kHour},
-     .does = "How long a client may take from a request's first byte to the end of its header "
-             "(408).",
-     .change_when = "Hardly ever: it keeps slow attackers from holding connections."},
-    {.name = "http.body_timeout",
-     .kind = Duration{AT(http.body_timeout_ms), 100, kHour},
-     .does = "How long a client may take to send a request's body (408).",
-     .change_when = "Up for large bodies over slow lines."},
-    {.name = "http.idle_timeout",
-     .kind = Duration{AT(http.idle_timeout_ms), 100, kHour},
-     .does = "How long a connection may stay open between two requests.",
-     .change_when = "To more than the idle time-out of a load balancer in front, so that it never "
-                    "uses a connection that is just being closed."},
-    {.name = "http.write_timeout",
-     .kind = Duration{AT(http.write_timeout_ms), 100, kHour},
-     .does = "How long a client may take to read its answer before it is cut off.",
-     .change_when = "Up for long lists over slow lines."},
-    {.name = "http.stop_grace",
-     .kind = Duration{AT(http.stop_grace_ms), 0, 10 * kMinute},
-     .does = "How long requests that are under way may still take after SIGTERM.",
-     .change_when = "To less than what your service manager waits before it kills."},
+    {"http.threads", Integer{AT(http.threads), 0, 256},
+     "How many threads serve connections; 0 chooses half of the cores, and two where there are at "
+     "least two.",
+     "To leave cores to a database on the same machine."},
+    {"http.max_header", ByteSize{AT(http.max_header_bytes), kKiB, kMiB},
+     "The longest request line and header together; beyond it the answer is 431.",
+     "Up when tokens with many claims do not fit."},
+    {"http.max_body", ByteSize{AT(http.max_body_bytes), kKiB, 64 * kMiB},
+     "The largest request body; beyond it the answer is 413.",
+     "Up for large payloads, together with `lanes.queue_bytes`."},
+    {"http.body_memory", ByteSize{AT(http.body_memory_bytes), kMiB, 64 * kGiB},
+     "How much memory the bodies of all requests that are being read or served may take together, "
+     "and handshakes of TLS (64 KiB each) with them; a body that does not fit is answered 503.",
+     "Up when many large payloads arrive at the same time; down on a small machine."},
+    {"http.max_connections", Integer{AT(http.max_connections), 1, 1'000'000},
+     "How many connections are served at the same time. One more takes the place of the one that "
+     "is idle longest; when all are busy it is answered 503 and closed.",
+     "Up with many idle clients; the process needs as many file descriptors, and serves no more "
+     "than its limit of open files has room for."},
+    {"http.header_timeout", Duration{AT(http.header_timeout_ms), 100, kHour},
+     "How long a client may take from a request's first byte to the end of its header (408); one "
+     "that connects and says nothing is closed after the same time.",
+     "Hardly ever: it keeps slow attackers from holding connections."},
+    {"http.body_timeout", Duration{AT(http.body_timeout_ms), 100, kHour},
+     "How long a client may take to send a request's body (408).",
+     "Up for large bodies over slow lines."},
+    {"http.idle_timeout", Duration{AT(http.idle_timeout_ms), 100, kHour},
+     "How long a connection may stay open between two requests.",
+     "To more than the idle time-out of a load balancer in front, so that it never uses a "
+     "connection that is just being closed."},
+    {"http.write_timeout", Duration{AT(http.write_timeout_ms), 100, kHour},
+     "How long a client may take to read its answer before it is cut off.",
+     "Up for long lists over slow lines."},
+    {"http.stop_grace", Duration{AT(http.stop_grace_ms), 0, 10 * kMinute},
+     "How long requests that are under way may still take after SIGTERM.",
+     "To less than what your service manager waits before it kills."},
 
-    {.name = "http.trusted_proxies",
-     .kind = IpBlockList{AT(http.trusted_proxies)},
-     .does = "The proxies whose word about the client's address is taken: addresses and blocks "
-             "such as `10.0.0.0/8, 2001:db8::/32`. From anybody else it is the socket's.",
-     .change_when = "When a load balancer or a proxy of yours stands in front, and only to its own "
-                    "addresses: whoever asks from one of them chooses what the log says."},
-    {.name = "http.forwarded_header",
-     .kind = Choice{AT(http.forwarded_header), kForwardedWords},
-     .does =
-         "The one header that those proxies write, `X-Forwarded-For` or `Forwarded` (RFC 7239); "
-         "the other is not looked at.",
-     .change_when = "To `forwarded` when your proxies write that one."},
-    {.name = "tls.certificate",
-     .kind = OptionalText{AT(tls.certificate)},
-     .does =
-         "The file with the server's certificate in PEM, its own first, then those that lead to "
-         "the authority's; empty: plain HTTP. It is read again every ten seconds and on SIGHUP.",
-     .change_when = "Together with `tls.key`, wherever a token could be read on its way. To renew "
-                    "it, put the new one in its place: no restart is needed, and no request fails.",
-     .takes = Takes::kWhileRunning},
-    {.name = "tls.key",
-     .kind = OptionalText{AT(tls.key)},
-     .does = "The file with the certificate's private key in PEM, without a passphrase; it may be "
-             "the same file.",
-     .change_when = "Together with `tls.certificate`. Nobody but the server needs to read it.",
-     .takes = Takes::kWhileRunning},
+    {"http.trusted_proxies", IpBlockList{AT(http.trusted_proxies)},
+     "The proxies whose word about the client's address is taken: addresses and blocks such as "
+     "`10.0.0.0/8, 2001:db8::/32`. From anybody else it is the socket's.",
+     "When a load balancer or a proxy of yours stands in front, and only to its own addresses: "
+     "whoever asks from one of them chooses what the log says."},
+    {"http.forwarded_header", Choice{AT(http.forwarded_header), kForwardedWords},
+     "The one header that those proxies write, `X-Forwarded-For` or `Forwarded` (RFC 7239); the "
+     "other is not looked at.",
+     "To `forwarded` when your proxies write that one."},
+    {"tls.certificate",
+     OptionalText{AT(tls.certificate)},
+     "The file with the server's certificate in PEM, its own first, then those that lead to the "
+     "authority's; empty: plain HTTP. It is read again every ten seconds and on SIGHUP.",
+     "Together with `tls.key`, wherever a token could be read on its way. To renew it, put the new "
+     "one in its place: no restart is needed, and no request fails.",
+     {.takes = Takes::kWhileRunning}},
+    {"tls.key",
+     OptionalText{AT(tls.key)},
+     "The file with the certificate's private key in PEM, without a passphrase; it may be the same "
+     "file.",
+     "Together with `tls.certificate`. Nobody but the server needs to read it.",
+     {.takes = Takes::kWhileRunning}},
 
-    {.name = "auth.issuer",
-     .kind = OptionalText{AT(auth.issuer)},
-     .does = "Who makes the tokens: what their `iss` must be, to the letter.",
-     .change_when = "Together with `auth.audience` and the keys, to serve anybody but the programs "
-                    "of this machine."},
-    {.name = "auth.audience",
-     .kind = OptionalText{AT(auth.audience)},
-     .does = "Whom tokens must be meant for: their `aud`, or one of them.",
-     .change_when = "To the name that your issuer has for this service."},
-    {.name = "auth.keys",
-     .kind = TextList{AT(auth.keys), 0},
-     .does = "Files with the keys that tokens are verified with: public keys in PEM, a JWK or a "
-             "JWKS. They are read again every ten seconds and on SIGHUP.",
-     .change_when = "When keys are handed over as files. To change keys, add the new one, let the "
-                    "issuer use it, then remove the old one: no restart is needed.",
-     .takes = Takes::kWhileRunning},
-    {.name = "auth.secret",
-     .kind = SecretText{AT(auth.secret)},
-     .does = "The secret of tokens that are signed with HS256, of 32 bytes or more.",
-     .change_when = "When the issuer and this server share a secret; public keys are better, since "
-                    "whoever has the secret can make tokens.",
-     .takes = Takes::kWhileRunning},
-    {.name = "auth.jwks_url",
-     .kind = HttpUrl{AT(auth.jwks_url)},
-     .does = "Where the issuer publishes its keys as a JWKS. It is asked every ten minutes, and "
-             "when a key is not known, but never twice within 30 seconds.",
-     .change_when = "When the issuer has such an address: then keys change without anybody's help. "
-                    "They are kept for a day when it does not answer."},
-    {.name = "auth.leeway",
-     .kind = Duration{AT(auth.leeway_ms), 0, 10 * kMinute},
-     .does = "How far the issuer's clock may be off this machine's, for `exp` and `nbf`.",
-     .change_when = "Down where all clocks are kept in step."},
-    {.name = "auth.claims.tenant",
-     .kind = TextList{AT(auth.claims.tenant), 1},
-     .does = "The claim that names the tenant; the first of these that a token has counts.",
-     .change_when =
-         "When your issuer puts the tenant or organisation elsewhere. Whoever can choose "
-         "this claim's value chooses the tenant."},
+    {"auth.issuer", OptionalText{AT(auth.issuer)},
+     "Who makes the tokens: what their `iss` must be, to the letter.",
+     "Together with `auth.audience` and the keys, to serve anybody but the programs of this "
+     "machine."},
+    {"auth.audience", OptionalText{AT(auth.audience)},
+     "Whom tokens must be meant for: their `aud`, or one of them.",
+     "To the name that your issuer has for this service."},
+    {"auth.keys",
+     TextList{AT(auth.keys), 0},
+     "Files with the keys that tokens are verified with: public keys in PEM, a JWK or a JWKS. They "
+     "are read again every ten seconds and on SIGHUP.",
+     "When keys are handed over as files. To change keys, add the new one, let the issuer use it, "
+     "then remove the old one: no restart is needed.",
+     {.takes = Takes::kWhileRunning}},
+    {"auth.secret",
+     SecretText{AT(auth.secret)},
+     "The secret of tokens that are signed with HS256, of 32 bytes or more.",
+     "When the issuer and this server share a secret; public keys are better, since whoever has "
+     "the secret can make tokens.",
+     {.takes = Takes::kWhileRunning}},
+    {"auth.jwks_url", HttpUrl{AT(auth.jwks_url)},
+     "Where the issuer publishes its keys as a JWKS. It is asked every ten minutes, and when a key "
+     "is not known, but never twice within 30 seconds.",
+     "When the issuer has such an address: then keys change without anybody's help. They are kept "
+     "for a day when it does not answer."},
+    {"auth.leeway", Duration{AT(auth.leeway_ms), 0, 10 * kMinute},
+     "How far the issuer's clock may be off this machine's, for `exp` and `nbf`.",
+     "Down where all clocks are kept in step."},
+    {"auth.claims.tenant", TextList{AT(auth.claims.tenant), 1},
+     "The claim that names the tenant; the first of these that a token has counts.",
+     "When your issuer puts the tenant or organisation elsewhere. Whoever can choose this claim's "
+     "value chooses the tenant."},
 
-    {.name = "rate_limits.sessions",
-     .kind = RateLimit{AT(rate_limits.sessions)},
-     .does = "How often a person may ask for `/sessions`, or an address when there is no token; "
-             "beyond it the answer is 429. As many as one unit of time has may come at once.",
-     .change_when = "When one caller must not take what is there for all. Each process counts by "
-                    "itself: n of them let n times as many through."},
-    {.name = "rate_limits.usage",
-     .kind = RateLimit{AT(rate_limits.usage)},
-     .does = "The same for `/usage`.",
-     .change_when = "As `rate_limits.sessions`."},
-    {.name = "rate_limits.leases",
-     .kind = RateLimit{AT(rate_limits.leases)},
-     .does = "The same for leases, renewals too.",
-     .change_when = "As `rate_limits.sessions`; leave room for the renewals of all leases that one "
-                    "person's programs hold."},
-    {.name = "rate_limits.tasks",
-     .kind = RateLimit{AT(rate_limits.tasks)},
-     .does = "The same for reliable tasks.",
-     .change_when = "As `rate_limits.sessions`."},
-    {.name = "rate_limits.messages",
-     .kind = RateLimit{AT(rate_limits.messages)},
-     .does = "The same for messages, timers, topics and dead letters. A request counts once, "
-             "however many messages it has.",
-     .change_when = "As `rate_limits.sessions`."},
-    {.name = "rate_limits.inbox",
-     .kind = RateLimit{AT(rate_limits.inbox)},
-     .does = "The same for the inbox.",
-     .change_when = "As `rate_limits.sessions`."},
-    {.name = "rate_limits.ops",
-     .kind = RateLimit{AT(rate_limits.ops)},
-     .does = "The same for `/health`, `/metrics`, `/openapi.json` and the audit; never for the "
-             "probes `/livez` and `/readyz`.",
-     .change_when = "As `rate_limits.sessions`."},
+    {"rate_limits.sessions",
+     RateLimit{AT(rate_limits.sessions)},
+     "How often a person may ask for `/sessions`, or an address when there is no token; beyond it "
+     "the answer is 429. As many as one unit of time has may come at once.",
+     "When one caller must not take what is there for all. Each process counts by itself: n of "
+     "them let n times as many through.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.usage",
+     RateLimit{AT(rate_limits.usage)},
+     "The same for `/usage`.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.leases",
+     RateLimit{AT(rate_limits.leases)},
+     "The same for leases, renewals too.",
+     "As `rate_limits.sessions`; leave room for the renewals of all leases that one person's "
+     "programs hold.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.tasks",
+     RateLimit{AT(rate_limits.tasks)},
+     "The same for reliable tasks.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.messages",
+     RateLimit{AT(rate_limits.messages)},
+     "The same for messages, timers, topics and dead letters. A request counts once, however many "
+     "messages it has.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.inbox",
+     RateLimit{AT(rate_limits.inbox)},
+     "The same for the inbox.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.licenses",
+     RateLimit{AT(rate_limits.licenses)},
+     "The same for organisations and licences: what operators ask and change.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.seats_acquire", RateLimit{AT(rate_limits.seats_acquire)},
+     "How often a person may ask for a seat for one machine.",
+     "Up when programs on one machine start and stop all the time; give each of them a machine id "
+     "of its own first."},
+    {"rate_limits.seats_heartbeat", RateLimit{AT(rate_limits.seats_heartbeat)},
+     "How many heartbeats one seat may have.",
+     "Up when licences have a ttl of a few seconds. It counts by seat and never by person: one "
+     "account may hold thousands."},
+    {"rate_limits.seats_bulk", RateLimit{AT(rate_limits.seats_bulk)},
+     "How often a person may send heartbeats of many seats at once.",
+     "Up when one account keeps the seats of many processes."},
+    {"rate_limits.seats_misses", RateLimit{AT(rate_limits.seats_misses)},
+     "How many licence keys that nobody has a person may name; then every request for a seat is "
+     "429 until some time has passed.",
+     "Up only for people who test: it is what keeps keys from being guessed."},
+    {"rate_limits.ops",
+     RateLimit{AT(rate_limits.ops)},
+     "The same for `/health`, `/metrics`, `/openapi.json` and the audit; never for the probes "
+     "`/livez` and `/readyz`.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
 
-    {.name = "ops.listen",
-     .kind = OptionalHostPort{AT(ops.listen)},
-     .does = "A second address, which serves `/livez`, `/readyz`, `/health` and `/metrics` and "
-             "nothing else, to anybody and without a token.",
-     .change_when = "For probes and Prometheus, on an address that only they can reach.",
-     .flag = "--ops-listen"},
+    {"ops.listen",
+     OptionalHostPort{AT(ops.listen)},
+     "A second address, which serves `/livez`, `/readyz`, `/health` and `/metrics` and nothing "
+     "else, to anybody and without a token. Without authentication it is a loopback address.",
+     "For probes and Prometheus, on an address that only they can reach.",
+     {.flag = "--ops-listen"}},
+    {"metrics.topics", Switch{AT(metrics.topics)},
+     "Whether `/metrics` of `ops.listen` (and of no other address) tells how full which topic is, "
+     "of "
+     "the 200 fullest: it names tenants and their topics.",
+     "When whoever reads that address may know them."},
 
-    {.name = "sessions.duration",
-     .kind = Duration{AT(sessions.duration_ms), kSecond, 3'650 * kDay},
-     .does = "How long a session lasts from its start, unless it is ended or upgraded before.",
-     .change_when =
-         "When your contracts grant a session for another time; sessions that exist keep "
-         "their end.",
-     .scope = Scope::kEnsemble},
-    {.name = "sessions.retention",
-     .kind = Duration{AT(sessions.retention_ms), kSecond, 36'500 * kDay},
-     .does = "How long an ended session is kept before it is deleted, in any case until its usage "
-             "is acknowledged.",
-     .change_when = "When the law or your auditors ask for more, or for less."},
-    {.name = "sessions.expiry_interval",
-     .kind = Duration{AT(sessions.expiry_interval_ms), 100, kDay},
-     .does = "How often sessions past their end are marked as expired; they are never reported "
-             "active in between.",
-     .change_when = "Down when the count of expired sessions shall be fresh."},
+    {"sessions.duration",
+     Duration{AT(sessions.duration_ms), kSecond, 3'650 * kDay},
+     "How long a session lasts from its start, unless it is ended or upgraded before.",
+     "When your contracts grant a session for another time; sessions that exist keep their end.",
+     {.scope = Scope::kEnsemble}},
+    {"sessions.retention", Duration{AT(sessions.retention_ms), kSecond, 36'500 * kDay},
+     "How long an ended session is kept before it is deleted, in any case until its usage is "
+     "acknowledged.",
+     "When the law or your auditors ask for more, or for less."},
+    {"sessions.expiry_interval", Duration{AT(sessions.expiry_interval_ms), 100, kDay},
+     "How often sessions past their end are marked as expired; they are never reported active in "
+     "between.",
+     "Down when the count of expired sessions shall be fresh."},
 
-    {.name = "usage.interval",
-     .kind = Duration{AT(usage.interval_ms), kSecond, kDay},
-     .does = "How long a usage window is; windows begin at whole multiples of it since 1970.",
-     .change_when =
-         "Up when a record per session and minute is more than the receiver wants. A new "
-         "value counts from the end of the last closed window on.",
-     .scope = Scope::kEnsemble},
-    {.name = "usage.factors.1",
-     .kind = Decimal{AT(usage.factor_1), kMaxFactor},
-     .does = "What 30 days of a session of kind 1 (Basic) count, until `tenure usage factors set` "
-             "says otherwise.",
-     .change_when = "Before the first session; afterwards only the command changes factors.",
-     .scope = Scope::kEnsemble},
-    {.name = "usage.factors.2",
-     .kind = Decimal{AT(usage.factor_2), kMaxFactor},
-     .does = "The same for kind 2 (Standard).",
-     .change_when = "As `usage.factors.1`.",
-     .scope = Scope::kEnsemble},
-    {.name = "usage.factors.3",
-     .kind = Decimal{AT(usage.factor_3), kMaxFactor},
-     .does = "The same for kind 3 (Premium).",
-     .change_when = "As `usage.factors.1`.",
-     .scope = Scope::kEnsemble},
-    {.name = "usage.endpoint",
-     .kind = HttpUrl{AT(usage.endpoint)},
-     .does = "Where usage records are sent to; empty: windows are closed and can be read, and "
-             "nothing is sent.",
-     .change_when = "When you have a receiver, such as `http://127.0.0.1:9090/usages` of `tenure "
-                    "usage-sink`. It begins with the next window; `tenure usage send` sends older "
-                    "ones."},
-    {.name = "usage.auth",
-     .kind = SecretText{AT(usage.auth)},
-     .does = "The value of the header that tells the receiver who sends, such as `Bearer …`.",
-     .change_when = "Whenever the receiver asks for a credential."},
-    {.name = "usage.auth_header",
-     .kind = Text{AT(usage.auth_header)},
-     .does = "The name of that header.",
-     .change_when = "When the receiver wants another one, such as `X-Api-Key`."},
-    {.name = "usage.chunk",
-     .kind = Integer{AT(usage.chunk), 1, 1'000},
-     .does = "How many records one request to the receiver has at most.",
-     .change_when = "Down when the receiver takes less; it is found out anyway, by halving."},
-    {.name = "usage.retention",
-     .kind = Duration{AT(usage.retention_ms), kDay, 36'500 * kDay},
-     .does = "How long closed windows are kept, in any case until they are acknowledged.",
-     .change_when = "Together with `sessions.retention`: records can be told for as long as both "
-                    "are there."},
+    {"usage.interval",
+     Duration{AT(usage.interval_ms), kSecond, kDay},
+     "How long a usage window is; windows begin at whole multiples of it since 1970.",
+     "Up when a record per session and minute is more than the receiver wants. A new value counts "
+     "from the end of the last closed window on.",
+     {.scope = Scope::kEnsemble}},
+    {"usage.factors.1",
+     Decimal{AT(usage.factor_1), kMaxFactor},
+     "What 30 days of a session of kind 1 (Basic) count, until `tenure usage factors set` says "
+     "otherwise.",
+     "Before the first session; afterwards only the command changes factors.",
+     {.scope = Scope::kEnsemble}},
+    {"usage.factors.2",
+     Decimal{AT(usage.factor_2), kMaxFactor},
+     "The same for kind 2 (Standard).",
+     "As `usage.factors.1`.",
+     {.scope = Scope::kEnsemble}},
+    {"usage.factors.3",
+     Decimal{AT(usage.factor_3), kMaxFactor},
+     "The same for kind 3 (Premium).",
+     "As `usage.factors.1`.",
+     {.scope = Scope::kEnsemble}},
+    {"usage.endpoint", HttpUrl{AT(usage.endpoint)},
+     "Where usage records are sent to; empty: windows are closed and can be read, and nothing is "
+     "sent.",
+     "When you have a receiver, such as `http://127.0.0.1:9090/usages` of `tenure usage-sink`. It "
+     "begins with the next window; `tenure usage send` sends older ones."},
+    {"usage.auth", SecretText{AT(usage.auth)},
+     "The value of the header that tells the receiver who sends, such as `Bearer …`.",
+     "Whenever the receiver asks for a credential."},
+    {"usage.auth_header", Text{AT(usage.auth_header)}, "The name of that header.",
+     "When the receiver wants another one, such as `X-Api-Key`."},
+    {"usage.chunk", Integer{AT(usage.chunk), 1, 1'000},
+     "How many records one request to the receiver has at most.",
+     "Down when the receiver takes less; it is found out anyway, by halving."},
+    {"usage.retention", Duration{AT(usage.retention_ms), kDay, 36'500 * kDay},
+     "How long closed windows are kept, in any case until they are acknowledged.",
+     "Together with `sessions.retention`: records can be told for as long as both are there."},
 
-    {.name = "leases.retention",
-     .kind = Duration{AT(leases.retention_ms), kSecond, 3'650 * kDay},
-     .does = "How long the name of a lease is kept that nobody uses; its fence is remembered in "
-             "any case.",
-     .change_when = "Down when programs make up many names and never come back to them."},
-    {.name = "leases.history",
-     .kind = Duration{AT(leases.history_ms), kHour, 3'650 * kDay},
-     .does = "How long a grant that is over is kept in the history. A term is refused for as long "
-             "as it is known there, so it must outlast every repeated request.",
-     .change_when = "Up to look further back; down when leases change hands thousands of times a "
-                    "second."},
+    {"leases.retention", Duration{AT(leases.retention_ms), kSecond, 3'650 * kDay},
+     "How long the name of a lease is kept that nobody uses; its fence is remembered in any case.",
+     "Down when programs make up many names and never come back to them."},
+    {"leases.history", Duration{AT(leases.history_ms), kHour, 3'650 * kDay},
+     "How long a grant that is over is kept in the history. A term is refused for as long as it is "
+     "known there, so it must outlast every repeated request.",
+     "Up to look further back; down when leases change hands thousands of times a second."},
+    {"tasks.retention", Duration{AT(tasks.retention_ms), kSecond, 3'650 * kDay},
+     "How long a reliable task is kept that nobody offers to run any more.",
+     "Down when programs make up many names and never come back to them."},
 
-    {.name = "messages.payload_max",
-     .kind = ByteSize{AT(messages.payload_max_bytes), kKiB, 64 * kMiB},
-     .does = "The largest payload of a message, over HTTP and in `tenure.enqueue`; beyond it the "
-             "request is refused. `http.max_body` must have room for it.",
-     .change_when = "Up only when large things cannot be kept elsewhere: every claim carries the "
-                    "payloads of its messages.",
-     .scope = Scope::kEnsemble},
-    {.name = "messages.poll_max",
-     .kind = Duration{AT(messages.poll_max_ms), 50, kMinute},
-     .does = "How seldom those who wait for messages look by themselves, in case that a wake-up "
-             "was lost.",
-     .change_when = "Down behind a pooler without `store.listen`, where looking is all there is; "
-                    "up to spare a database that many idle processes ask."},
-    {.name = "inbox.retention",
-     .kind = Duration{AT(inbox.retention_ms), kSecond, 3'650 * kDay},
-     .does = "How long an inbound message is remembered after it was last claimed, completed or "
-             "failed; one that is delivered later than that is processed again.",
-     .change_when = "To more than the longest time after which your sources still deliver again."},
-    {.name = "inbox.max_attempts",
-     .kind = Integer{AT(inbox.max_attempts), 1, 1'000},
-     .does = "How many failures of an inbound message may be reported until it is dead. Claims "
-             "that end without a word, because their worker crashed, have three times this budget.",
-     .change_when = "Up when what your handlers need is often away for long."},
+    {"topics.retention", Duration{AT(topics.retention_ms), kHour, 3'650 * kDay},
+     "How long a topic is kept, with its settings, that has no messages and nobody asks for. A "
+     "paused topic stays.",
+     "Up when workers of a topic with settings of its own come seldom; down when programs make up "
+     "many names."},
 
-    {.name = "audit.retention",
-     .kind = Duration{AT(audit.retention_ms), 0, 36'500 * kDay},
-     .does = "How long entries of the audit are kept before they are deleted; `0s`: for ever.",
-     .change_when = "When the law or your auditors want them gone; never to save space."},
+    {"messages.payload_max",
+     ByteSize{AT(messages.payload_max_bytes), kKiB, 64 * kMiB},
+     "The largest payload of a message, over HTTP and in `tenure.enqueue`; beyond it the request "
+     "is refused. `http.max_body` must have room for it.",
+     "Up only when large things cannot be kept elsewhere: every claim carries the payloads of its "
+     "messages.",
+     {.scope = Scope::kEnsemble}},
+    {"messages.poll_max", Duration{AT(messages.poll_max_ms), 50, kMinute},
+     "How seldom those who wait for messages look by themselves, in case that a wake-up was lost.",
+     "Down behind a pooler without `store.listen`, where looking is all there is; up to spare a "
+     "database that many idle processes ask."},
+    {"inbox.retention", Duration{AT(inbox.retention_ms), kSecond, 3'650 * kDay},
+     "How long an inbound message is remembered after it was last claimed, completed or failed; "
+     "one that is delivered later than that is processed again.",
+     "To more than the longest time after which your sources still deliver again."},
+    {"inbox.max_attempts", Integer{AT(inbox.max_attempts), 1, 1'000},
+     "How many failures of an inbound message may be reported until it is dead. Claims that end "
+     "without a word, because their worker crashed, have three times this budget.",
+     "Up when what your handlers need is often away for long."},
 
-    {.name = "log.level",
-     .kind = Choice{AT(log.level), kLevelWords},
-     .does = "The least level of the events that are logged.",
-     .change_when = "To `debug` while you look for a cause.",
-     .takes = Takes::kWhileRunning},
-    {.name = "log.format",
-     .kind = Choice{AT(log.format), kStyleWords},
-     .does = "How events are logged: `json` one object per line, `text` for people, `auto` is "
-             "`text` on a terminal and `json` elsewhere.",
-     .change_when = "To `json` when a terminal is what your collector reads."},
+    {"seats.ttl",
+     Duration{AT(seats.ttl_ms), 2 * kSecond, kDay},
+     "How long a seat of a new licence is held after a heartbeat, unless the licence says "
+     "otherwise.",
+     "Down to have the seats of crashed machines back sooner, at the price of more heartbeats.",
+     {.scope = Scope::kEnsemble}},
+    {"seats.offer", Duration{AT(seats.offer_ms), kSecond, kHour},
+     "How long a freed seat is kept for the first of the line until the next one gets it.",
+     "Up when those who wait poll seldom."},
+    {"seats.ticket_ttl", Duration{AT(seats.ticket_ttl_ms), kSecond, kHour},
+     "How long a place in the line lasts without a word of whoever has it.",
+     "Up when those who wait poll seldom; each ticket that nobody picks up costs the others the "
+     "time of an offer."},
+    {"seats.line_max", Integer{AT(seats.line_max), 0, 1'000'000},
+     "How many may wait for the seats of one licence.",
+     "Down where waiting longer than a few turns makes no sense."},
+    {"seats.key_prefix", Text{AT(seats.key_prefix)},
+     "What licence keys that Tenure makes begin with, 1 to 20 of `A-Z0-9`, unless the request "
+     "names "
+     "a prefix.",
+     "To the name of your product."},
+    {"seats.contact_support", OptionalText{AT(seats.contact_support)},
+     "Whom people are told to ask when a licence has expired; empty: nobody is named.",
+     "As soon as you have somebody who answers."},
+    {"seats.metrics_max", Integer{AT(seats.metrics_max), 0, 100'000},
+     "Of how many licences, those with the most seats, `/metrics` has the levels one by one; the "
+     "others are summed up.",
+     "Down when your metrics system counts time series."},
 
-    {.name = "telemetry.traces_endpoint",
-     .kind = HttpUrl{AT(telemetry.traces_endpoint)},
-     .does =
-         "Where spans are sent to as OTLP over HTTP in its JSON form; empty: nothing is traced.",
-     .change_when = "When you have a collector: give its whole address, such as "
-                    "`http://127.0.0.1:4318/v1/traces`."},
+    {"audit.retention", Duration{AT(audit.retention_ms), 0, 36'500 * kDay},
+     "How long entries of the audit are kept before they are deleted; `0s`: for ever.",
+     "When the law or your auditors want them gone; never to save space."},
+
+    {"log.level",
+     Choice{AT(log.level), kLevelWords},
+     "The least level of the events that are logged.",
+     "To `debug` while you look for a cause.",
+     {.takes = Takes::kWhileRunning}},
+    {"log.format", Choice{AT(log.format), kStyleWords},
+     "How events are logged: `json` one object per line, `text` for people, `auto` is `text` on a "
+     "terminal and `json` elsewhere.",
+     "To `json` when a terminal is what your collector reads."},
+
+    {"telemetry.traces_endpoint", HttpUrl{AT(telemetry.traces_endpoint)},
+     "Where spans are sent to as OTLP over HTTP in its JSON form; empty: nothing is traced.",
+     "When you have a collector: give its whole address, such as "
+     "`http://127.0.0.1:4318/v1/traces`."},
 };
 
 #undef AT

@@ -18,7 +18,14 @@ enum class Takes {
 /// Who must agree on a value.
 enum class Scope {
   kProcess,   ///< each process has its own
-  kEnsemble,  ///< kept in the store: all processes on one store share it (spec 05)
+  kEnsemble,  ///< kept in the store: all processes on one store share it
+};
+
+/// What most settings leave as it is.
+struct Particulars {
+  Takes takes = Takes::kRestart;
+  Scope scope = Scope::kProcess;
+  std::string_view flag = {};  ///< "--listen"; most have none and are reached by --set
 };
 
 /// One line of the table: everything that the program knows about one setting.
@@ -27,9 +34,7 @@ struct Setting {
   Kind kind;
   std::string_view does;         ///< one sentence
   std::string_view change_when;  ///< one sentence: when the default is wrong
-  Takes takes = Takes::kRestart;
-  Scope scope = Scope::kProcess;
-  std::string_view flag = {};  ///< "--listen"; most have none and are reached by --set
+  Particulars more = {};
 };
 
 /// The one table: parsing, validation, --help, environment names and the reference page are made

@@ -38,8 +38,8 @@ TEST(Table, NamesFlagsAndVariablesAreUnique) {
     if (IsSecret(setting.kind)) {
       EXPECT_TRUE(names.insert(EnvironmentName(setting.name) + "_FILE").second) << setting.name;
     }
-    if (!setting.flag.empty()) {
-      EXPECT_TRUE(names.insert(std::string(setting.flag)).second) << setting.flag;
+    if (!setting.more.flag.empty()) {
+      EXPECT_TRUE(names.insert(std::string(setting.more.flag)).second) << setting.more.flag;
     }
   }
 }

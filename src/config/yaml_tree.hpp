@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/problem.hpp"
+#include "config/given.hpp"
 
 namespace tenure::config {
 

@@ -27,6 +27,13 @@ class Maintenance {
   virtual void Commit() = 0;
 };
 
+/// What a new incarnation brings (docs/ground.md, Incarnation).
+struct FreezePolicy {
+  std::int64_t freeze_ms = 60'000;  ///< for how long at least a name is not granted
+  /// The operator's word that a promoted standby has lost nothing: it freezes nothing.
+  bool failover_keeps_commits = false;
+};
+
 /// What is different between the stores, besides the texts of the queries.
 class Engine {
  public:
@@ -46,8 +53,8 @@ class Engine {
   /// Which of the texts of a migration or query is ours.
   virtual std::string_view TextOf(const Query& query) const = 0;
 
-  /// Compares the store with what is known of it (spec 05, Incarnation) and raises the incarnation
-  /// where commits may have been forgotten. After migrations, before lanes.
+  /// Compares the store with what is known of it (docs/ground.md, Incarnation) and raises the
+  /// incarnation where commits may have been forgotten. After migrations, before lanes.
   virtual void CheckIdentity() = 0;
   /// Whether what was answered survives a failover. Any thread.
   virtual bool SurvivesFailover() const { return true; }

@@ -1,6 +1,7 @@
 #include "db/lane.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -33,6 +34,24 @@ bool IsOfOneItem(FaultKind kind) {
   return kind == FaultKind::kStatement || kind == FaultKind::kContended;
 }
 
+/// What a handler throws besides faults comes of rows that it cannot make sense of: a bad row may
+/// fail its operation, never the process.
+template <class Work>
+auto WithFaults(Work work) {
+  try {
+    return work();
+  } catch (const Fault&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Fault(FaultKind::kStatement, error.what());
+  }
+}
+
+/// There are many lanes, so each has few buckets; times are in microseconds.
+constexpr std::array<std::int64_t, 6> kSizeBounds{1, 4, 16, 64, 256, 1'024};
+constexpr std::array<std::int64_t, 6> kLatencyBounds{500,    2'500,   10'000,
+                                                     50'000, 250'000, 1'000'000};
+
 void SleepMs(std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 }  // namespace
@@ -41,25 +60,26 @@ Lane::Lane(std::string name, std::unique_ptr<Connection> connection, const LaneO
            const base::Clock& clock, telemetry::Registry& metrics)
     : name_(std::move(name)), options_(options), clock_(clock), connection_(std::move(connection)) {
   const telemetry::Labels labels{{"lane", name_}};
-  probe_.batch_size = &metrics.GetHistogram("lane_batch_items", "Operations per batch.",
-                                            telemetry::SizeBounds(), 1, labels);
+  probe_.batch_size = &metrics.GetHistogram("tenure_lane_batch_items", "Operations per batch.",
+                                            kSizeBounds, 1, labels);
   probe_.batch_duration =
-      &metrics.GetHistogram("lane_batch_seconds", "Time of one batch, commit included.",
-                            telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, labels);
-  probe_.depth = &metrics.GetGauge("lane_queue_items", "Operations that wait for a lane.", labels);
-  probe_.retried =
-      &metrics.GetCounter("lane_batches_retried_total", "Batches that were run again.", labels);
+      &metrics.GetHistogram("tenure_lane_batch_seconds", "Time of one batch, commit included.",
+                            kLatencyBounds, telemetry::kMicrosPerSecond, labels);
+  probe_.depth =
+      &metrics.GetGauge("tenure_lane_queue_items", "Operations that wait for a lane.", labels);
+  probe_.retried = &metrics.GetCounter("tenure_lane_batches_retried_total",
+                                       "Batches that were run again.", labels);
   probe_.refused =
-      &metrics.GetCounter("lane_refused_total",
+      &metrics.GetCounter("tenure_lane_refused_total",
                           "Operations refused because a lane was full, down or stopping.", labels);
-  probe_.connections =
-      &metrics.GetCounter("lane_connections_total", "Connections made to the store.", labels);
+  probe_.connections = &metrics.GetCounter("tenure_lane_connections_total",
+                                           "Connections made to the store.", labels);
 }
 
 Lane::~Lane() { Stop(); }
 
 void Lane::Submit(std::unique_ptr<Operation> operation) {
-  std::unique_lock lock(mutex_);
+  base::Lock lock(mutex_);
   if (const auto refusal = Refusal(*operation)) {
     lock.unlock();
     probe_.refused->Add();
@@ -68,8 +88,8 @@ void Lane::Submit(std::unique_ptr<Operation> operation) {
   }
   base::Executor* const home = operation->home();
   Enqueue(std::move(operation));
-  if (!idle_ || (home && wake_promised_)) return;
-  wake_promised_ = true;
+  if (!idle_ || (home && IsPromisedBy(*home))) return;
+  if (home) promised_by_.push_back(home);
   lock.unlock();
   if (home)
     home->Afterwards([this] { Wake(); });
@@ -77,12 +97,17 @@ void Lane::Submit(std::unique_ptr<Operation> operation) {
     Wake();
 }
 
-/// Whoever finds the lane asleep calls this or has it promised, so nothing waits in a lane that
-/// sleeps but until the end of a round. (If a promise were broken, the lane's next look at its
-/// connection would find the operation within a second.)
+bool Lane::IsPromisedBy(const base::Executor& home) const {
+  return std::find(promised_by_.begin(), promised_by_.end(), &home) != promised_by_.end();
+}
+
+/// Whoever finds the lane asleep calls this or promises to, so an operation waits in a lane that
+/// sleeps at most until the end of its own executor's round, whatever others promised. (If a
+/// promise were broken, the lane's next look at its connection would find the operation within a
+/// second.)
 void Lane::Wake() {
-  std::unique_lock lock(mutex_);
-  wake_promised_ = false;
+  base::Lock lock(mutex_);
+  promised_by_.clear();
   const bool sleeps = std::exchange(idle_, false);
   lock.unlock();
   if (sleeps) arrived_.notify_one();
@@ -102,11 +127,13 @@ void Lane::Enqueue(std::unique_ptr<Operation> operation) {
   operation->deadline_boot_ms = clock_.BootMs() + options_.max_wait_ms;
   ++waiting_items_;
   waiting_bytes_ += operation->bytes();
-  auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& candidate) {
-    return candidate.handler == &operation->handler();
-  });
-  if (queue == queues_.end()) queue = queues_.emplace(queue, &operation->handler());
-  queue->waiting.push_back(std::move(operation));
+  QueueOf(operation->handler()).waiting.push_back(std::move(operation));
+}
+
+Lane::Queue& Lane::QueueOf(Handler& handler) {
+  for (Queue& queue : queues_)
+    if (queue.handler == &handler) return queue;
+  return queues_.emplace_back(&handler);
 }
 
 void Lane::Open() {
@@ -120,7 +147,7 @@ void Lane::Start() {
 
 void Lane::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     stopping_ = true;
     idle_ = false;
   }
@@ -133,12 +160,18 @@ void Lane::Loop() {
   while (true) {
     Batch batch;
     {
-      std::unique_lock lock(mutex_);
+      base::Lock lock(mutex_);
       if (!up_ && !stopping_)
-        arrived_.wait_for(lock, std::chrono::milliseconds(backoff_ms), [&] { return stopping_; });
+        arrived_.wait_for(lock.native(), std::chrono::milliseconds(backoff_ms), [&] {
+          mutex_.AssertHeld();
+          return stopping_;
+        });
       else if (!stopping_ && waiting_items_ == 0) {
         idle_ = true;
-        arrived_.wait_for(lock, kIdleLook, [&] { return !idle_ || stopping_; });
+        arrived_.wait_for(lock.native(), kIdleLook, [&] {
+          mutex_.AssertHeld();
+          return !idle_ || stopping_;
+        });
         idle_ = false;
       }
       batch = TakeBatch();
@@ -165,7 +198,7 @@ bool Lane::RunOnce() {
   if (!up_) Connect();
   Batch batch;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     batch = TakeBatch();
   }
   if (batch.empty()) return false;
@@ -225,7 +258,8 @@ void Lane::RunBatch(Batch batch) {
     return;
   }
   if (!batch.empty()) {
-    const Access access = batch.front()->handler().access();
+    Access access = batch.front()->handler().access();
+    if (options_.impatient && access == Access::kWrite) access = Access::kImpatientWrite;
     RunWrites(std::move(batch), access);
   }
   probe_.batch_duration->Observe(base::MeasureMicros() - begun);
@@ -242,7 +276,7 @@ void Lane::RunReads(Batch& batch) {
     if (!connection_->IsOpen() && !Connect())
       throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
     Transaction tx(*connection_, Access::kRead);
-    handler.Read(tx, looked_at);
+    WithFaults([&] { handler.Read(tx, looked_at); });
     tx.Commit();
   };
   try {
@@ -259,7 +293,7 @@ void Lane::RunReads(Batch& batch) {
   Batch decided(std::make_move_iterator(batch.begin()), std::make_move_iterator(open));
   batch.erase(batch.begin(), open);
   if (decided.empty()) return;
-  handler.Done(View(decided));
+  handler.Done(View(decided), nullptr);
   Finish(std::move(decided), nullptr);
 }
 
@@ -267,8 +301,8 @@ void Lane::RunWrites(Batch batch, Access access) {
   bool reconnected = false;
   for (int attempt = 0;; ++attempt) {
     try {
-      const std::vector<StaleOperation> stale = Attempt(View(batch), access);
-      FinishWrites(std::move(batch), stale);
+      const Written written = Attempt(View(batch), access);
+      FinishWrites(std::move(batch), written);
       return;
     } catch (const Fault& fault) {
       for (const auto& operation : batch) operation->Reset();
@@ -291,41 +325,58 @@ void Lane::RunWrites(Batch batch, Access access) {
   }
 }
 
-/// One run of `Write` in one transaction. Returns those that it left out, for a stale fence. The
-/// guard comes first, see guard.hpp. (An operation of this very batch may take over a lease that
-/// another one is guarded by: all of it is one transaction, so the guarded one happened before.)
-std::vector<StaleOperation> Lane::Attempt(std::span<Operation* const> operations, Access access) {
+/// One run of `Write` in one transaction. The fence check comes first, see fence_check.hpp. (An operation of
+/// this very batch may take over a lease that another one is guarded by: all of it is one
+/// transaction, so the guarded one happened before.)
+Lane::Written Lane::Attempt(std::span<Operation* const> operations, Access access) {
   if (!connection_->IsOpen() && !Connect())
     throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
   Transaction tx(*connection_, access);
-  Sifted sifted = SiftByFences(tx, guard_, operations);
-  if (sifted.live.empty()) return std::move(sifted.stale);  // nothing to commit
-  sifted.live.front()->handler().Write(tx, sifted.live);
-  for (const Operation* operation : sifted.live)
-    TENURE_CHECK(operation->decided(), "a handler left an operation undecided");
+  Sifted sifted = SiftByFences(tx, fence_check_, operations);
+  Written written{std::move(sifted.stale), nullptr};
+  if (sifted.live.empty()) return written;  // nothing to commit
+  written.result =
+      WithFaults([&] { return sifted.live.front()->handler().Write(tx, sifted.live); });
+  TENURE_CHECK(sifted.live.front()->decided(), "a handler left its first operation undecided");
   const std::vector<Act> acts = recorder_ ? ActsOf(sifted.live) : std::vector<Act>();
   if (!acts.empty()) recorder_->Record(tx, acts);
   tx.Commit();
+  committed_boot_ms_ = clock_.BootMs();
   if (!acts.empty()) recorder_->Recorded(acts);
-  return std::move(sifted.stale);
+  return written;
 }
 
-void Lane::FinishWrites(Batch batch, std::span<const StaleOperation> stale) {
-  Batch carried_out;
-  Batch refused;  // in the order of `stale`, which is the batch's
+void Lane::FinishWrites(Batch batch, const Written& written) {
+  Batch carried_out, refused, left;
   for (auto& operation : batch) {
-    const bool is_stale =
-        refused.size() < stale.size() && stale[refused.size()].operation == operation.get();
-    (is_stale ? refused : carried_out).push_back(std::move(operation));
+    // `stale` is in the order of the batch.
+    const bool is_stale = refused.size() < written.stale.size() &&
+                          written.stale[refused.size()].operation == operation.get();
+    Batch& part = is_stale ? refused : operation->decided() ? carried_out : left;
+    part.push_back(std::move(operation));
   }
-  if (!carried_out.empty()) carried_out.front()->handler().Done(View(carried_out));
+  PutBack(std::move(left));
+  if (!carried_out.empty())
+    carried_out.front()->handler().Done(View(carried_out), written.result.get());
   Finish(std::move(carried_out), nullptr);
   for (std::size_t i = 0; i < refused.size(); ++i) {
-    const base::Fence& fence = stale[i].fence;
+    const base::Fence& fence = written.stale[i].fence;
     const Fault fault(
         FaultKind::kFenceStale,
         fmt::format("fence {} of lease {} is not of a live grant", fence.fence, fence.name));
     Finish(Single(std::move(refused[i])), &fault);
+  }
+}
+
+/// They come first again, in their order.
+void Lane::PutBack(Batch left) {
+  if (left.empty()) return;
+  const base::Lock lock(mutex_);
+  auto& waiting = QueueOf(left.front()->handler()).waiting;
+  waiting_items_ += left.size();
+  for (auto operation = left.rbegin(); operation != left.rend(); ++operation) {
+    waiting_bytes_ += (*operation)->bytes();
+    waiting.push_front(std::move(*operation));
   }
 }
 
@@ -363,7 +414,8 @@ bool Lane::Connect() {
     probe_.connections->Add();
     if (!was_up) base::LogInfo("lane.up", "the store is back", {{"lane", name_}});
     return true;
-  } catch (const Fault& fault) {
+  } catch (const std::exception& fault) {
+    // Whatever it is: a store that is being restored may hold anything.
     if (was_up)
       base::LogWarn("lane.down", "the store cannot be reached; requests get 503 until it is back",
                     {{"lane", name_}, {"detail", fault.what()}});

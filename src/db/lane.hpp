@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "db/guard.hpp"
+#include "base/mutex.hpp"
+#include "db/fence_check.hpp"
 #include "db/operation.hpp"
 #include "db/recorder.hpp"
 #include "telemetry/metrics.hpp"
@@ -28,6 +28,7 @@ struct LaneOptions {
   std::size_t batch_bytes = 4 << 20;
   std::int64_t max_wait_ms = 5'000;  ///< an operation that waited longer for its turn is not begun
   int retries = 4;                   ///< of a batch after a serialization failure or deadlock
+  bool impatient = false;  ///< waits for locks only a moment: whoever holds one may hold it long
 };
 
 /// A thread with a connection of its own and a bounded queue. It takes everything of one kind that
@@ -37,13 +38,15 @@ struct LaneOptions {
 ///
 /// Invariants:
 ///  (1) An operation is completed exactly once, or its lane was destroyed by a simulated crash.
-///  (2) It is completed with a reply only after COMMIT, or when no change was needed.
-///  (3) kOutcomeUnknown is said only when COMMIT was sent; every other fault means that nothing
-///  happened. (4) The queue never holds more than `queue_items` and `queue_bytes` (one larger
-///  operation may stand alone). (5) Operations of one kind are taken in order of arrival. So, as a
-///  key always goes to the same lane, the
-///      operations of one key are decided in order of arrival, one batch after the other.
-///  (6) An operation with fences is carried out only in a transaction in which the guard found all
+///  (2) An operation is completed with a reply only after COMMIT, or when no change was needed.
+///  (3) The fault kOutcomeUnknown is said only when COMMIT was sent; every other fault means that
+///      nothing happened.
+///  (4) The queue never holds more than `queue_items` and `queue_bytes` (one larger operation may
+///      stand alone, and what a batch left undecided comes back on top).
+///  (5) Operations of one kind are taken in order of arrival. So, as a key always goes to the same
+///      lane, the operations of one key are decided in order of arrival, one batch after the other.
+///      (What a batch left undecided is first in the next one.)
+///  (6) An operation with fences is carried out only in a transaction in which the fence check found all
 ///      of them live, before the handler took its first lock, and which ended before any of them
 ///      could be taken over by another transaction. One with a stale fence never reaches the
 ///      handler; it is answered when the transaction of the others has ended, so that no retry of
@@ -56,8 +59,7 @@ struct LaneOptions {
 ///  - the connection was lost before COMMIT: connect again at once and run it again, once;
 ///  - lost in COMMIT: outcome unknown for all;
 ///  - anything else (a refused value, a lock that was not to be had): its operations are run one by
-///  one, and
-///    only those that fail alone get the fault.
+///    one, and only those that fail alone get the fault.
 /// While the store cannot be reached the lane refuses operations at once and tries to connect with
 /// back-off.
 ///
@@ -74,7 +76,7 @@ class Lane {
   void Submit(std::unique_ptr<Operation> operation);
 
   /// REQUIRES: before Start.
-  void SetGuard(Guard& guard) { guard_ = &guard; }
+  void SetFenceCheck(FenceCheck& check) { fence_check_ = &check; }
   /// REQUIRES: before Start.
   void SetRecorder(Recorder& recorder) { recorder_ = &recorder; }
 
@@ -88,6 +90,8 @@ class Lane {
   bool RunOnce();
 
   bool is_up() const { return up_.load(); }
+  /// When it last committed a change; 0: never. Any thread.
+  std::int64_t committed_boot_ms() const { return committed_boot_ms_.load(); }
   Connection& connection() { return *connection_; }
 
  private:
@@ -95,19 +99,25 @@ class Lane {
 
   void Loop();
   void Wake();
-  /// Why it is not taken, if it is not. REQUIRES: mutex_ held.
-  std::optional<base::Fault> Refusal(const Operation& operation) const;
-  /// REQUIRES: mutex_ held.
-  void Enqueue(std::unique_ptr<Operation> operation);
-  /// REQUIRES: mutex_ held. Empty when nothing waits.
-  Batch TakeBatch();
+  bool IsPromisedBy(const base::Executor& home) const TENURE_REQUIRES(mutex_);
+  /// Why it is not taken, if it is not.
+  std::optional<base::Fault> Refusal(const Operation& operation) const TENURE_REQUIRES(mutex_);
+  void Enqueue(std::unique_ptr<Operation> operation) TENURE_REQUIRES(mutex_);
+  /// Empty when nothing waits.
+  Batch TakeBatch() TENURE_REQUIRES(mutex_);
   void RunBatch(Batch batch);
   /// Answers those whose time is over; false when nothing is left.
   bool DropLate(Batch& batch);
   void RunReads(Batch& batch);
   void RunWrites(Batch batch, Access access);
-  std::vector<StaleOperation> Attempt(std::span<Operation* const> operations, Access access);
-  void FinishWrites(Batch batch, std::span<const StaleOperation> stale);
+  /// What a transaction came to.
+  struct Written {
+    std::vector<StaleOperation> stale;    // those that were left out for a stale fence
+    std::unique_ptr<BatchResult> result;  // of the others
+  };
+  Written Attempt(std::span<Operation* const> operations, Access access);
+  void FinishWrites(Batch batch, const Written& written);
+  void PutBack(Batch left);
   /// Carries out a batch that failed as a whole in parts; false when it cannot be divided any more.
   bool RunDivided(Batch& batch, base::FaultKind fault);
   bool Connect();
@@ -119,7 +129,7 @@ class Lane {
   const LaneOptions options_;
   const base::Clock& clock_;
   const std::unique_ptr<Connection> connection_;  // used by the lane's thread only
-  Guard* guard_ = nullptr;                        // null: no fence is live
+  FenceCheck* fence_check_ = nullptr;             // null: no fence is live
   Recorder* recorder_ = nullptr;                  // null: nothing goes on record
 
   struct {
@@ -131,23 +141,26 @@ class Lane {
     telemetry::Counter* connections;
   } probe_;
 
-  std::mutex mutex_;
+  base::Mutex mutex_;
   std::condition_variable arrived_;
-  // The rest is guarded by mutex_.
   struct Queue {
     explicit Queue(Handler* kind) : handler(kind) {}
     Handler* handler;
     std::deque<std::unique_ptr<Operation>> waiting;
   };
-  std::deque<Queue> queues_;    // one per kind that was ever seen here: a handful
-  std::size_t next_queue_ = 0;  // kinds take turns
-  std::size_t waiting_items_ = 0;
-  std::size_t waiting_bytes_ = 0;
-  bool stopping_ = false;
-  bool idle_ = false;           // the thread sleeps and must be woken
-  bool wake_promised_ = false;  // somebody will call Wake
+  Queue& QueueOf(Handler& handler) TENURE_REQUIRES(mutex_);
+  std::deque<Queue> queues_
+      TENURE_GUARDED_BY(mutex_);  // one per kind that was ever seen here: a handful
+  std::size_t next_queue_ TENURE_GUARDED_BY(mutex_) = 0;  // kinds take turns
+  std::size_t waiting_items_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::size_t waiting_bytes_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  bool idle_ TENURE_GUARDED_BY(mutex_) = false;  // the thread sleeps and must be woken
+  std::vector<base::Executor*> promised_by_
+      TENURE_GUARDED_BY(mutex_);  // they will call Wake at the end of their rounds
 
   std::atomic<bool> up_{true};  // written by the lane's thread
+  std::atomic<std::int64_t> committed_boot_ms_{0};
   std::thread thread_;
 };
 

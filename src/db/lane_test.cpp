@@ -4,12 +4,17 @@
 #include "db/lane.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <latch>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/keys.hpp"
 #include "store/test_store.hpp"
 
 namespace tenure::db {
@@ -29,11 +34,13 @@ const Query kRead{
     "select item.ordinal, s.value from unnest($1::text[]) with ordinality as item (name, ordinal) "
     "join tenure.settings s on s.name = item.name",
     "select value from settings where name = ?1"};
-const Query* const kQueries[] = {&kInsert, &kRead};
+const Query* const kLaneQueries[] = {&kInsert, &kRead};
 
 struct Pair {
   std::string name;
   std::string value;
+
+  std::size_t bytes() const { return BytesOf(name, value); }
 };
 
 class InsertHandler final : public TypedHandler<Pair, std::string> {
@@ -44,14 +51,34 @@ class InsertHandler final : public TypedHandler<Pair, std::string> {
  protected:
   void WriteItems(Transaction& tx, Items items) override {
     batches.push_back(items.size());
-    std::vector<std::string> names;
-    std::vector<std::string> values;
-    for (auto* item : items) {
-      names.push_back(item->request.name);
-      values.push_back(item->request.value);
+    for (auto* item : items) item->reply = item->request.value;
+    const auto requests = Requests(items);
+    tx.Queue(kInsert, Columns(requests, &Pair::name, &Pair::value));
+  }
+};
+
+/// Decides two at a time, and tells its batches' results.
+class PairsHandler final : public TypedHandler<Pair, std::string, std::vector<std::string>> {
+ public:
+  std::string_view name() const override { return "test.pairs"; }
+  std::vector<std::vector<std::string>> results;  // what Done got
+  std::vector<std::size_t> answered;              // how many operations it got with them
+
+ protected:
+  std::vector<std::string> WriteItems(Transaction& tx, Items items) override {
+    const Items now = items.first(std::min<std::size_t>(items.size(), 2));
+    std::vector<std::string> inserted;
+    for (auto* item : now) {
       item->reply = item->request.value;
+      inserted.push_back(item->request.name);
     }
-    tx.Queue(kInsert, names, values);
+    const auto requests = Requests(now);
+    tx.Queue(kInsert, Columns(requests, &Pair::name, &Pair::value));
+    return inserted;
+  }
+  void DoneItems(Items items, const std::vector<std::string>& inserted) override {
+    results.push_back(inserted);
+    answered.push_back(items.size());
   }
 };
 
@@ -92,7 +119,7 @@ struct Outcomes {
 
 class LaneTest : public testing::TestWithParam<EngineKind> {
  protected:
-  LaneTest() : store_(GetParam(), kQueries) {}
+  LaneTest() : store_(GetParam(), kLaneQueries) {}
 
   void Open(const LaneOptions& lanes = {}) {
     StoreOptions options;
@@ -116,6 +143,10 @@ class LaneTest : public testing::TestWithParam<EngineKind> {
     return found;
   }
   void Drive() { store::Drive(*process_); }
+  /// Of this lane, by the end of the metric's name.
+  std::uint64_t Counted(const std::string& what) {
+    return store_.metrics().GetCounter("tenure_lane_" + what, "", {{"lane", "write-0"}}).value();
+  }
   const std::string& Outcome(const std::string& name) { return outcomes_.by_name.at(name); }
 
   store::TestStore store_;
@@ -232,6 +263,18 @@ TEST_P(LaneRounds, WhatComesInOneRoundIsOneBatch) {
   ADD_FAILURE() << "the operations of a round were never one batch";
 }
 
+TEST_P(LaneRounds, WhoeverComesFromAnotherHomeWaitsForItsOwnRoundOnly) {
+  ASSERT_NO_FATAL_FAILURE(InsertIntoSleep());
+  Rounds others;
+  const int begun = next_;
+  InsertFrom(&others);
+  ASSERT_EQ(next_, begun + 1);
+  EXPECT_EQ(others.put_off(), 1u) << "it relies on another home's promise";
+  others.End();
+  completions_.AwaitAll();  // though the first one's round goes on
+  rounds_.End();
+}
+
 TEST_P(LaneRounds, WhoeverHasNoRoundsWaitsForNobodys) {
   ASSERT_NO_FATAL_FAILURE(InsertIntoSleep());
   InsertFrom(nullptr);
@@ -252,11 +295,25 @@ TEST_P(LaneTest, ABatchIsBoundedByItemsAndBytes) {
   Drive();
   EXPECT_THAT(insert_.batches, ElementsAre(3, 3, 1));
 
-  Open({.batch_bytes = 2 * 256});
+  const Pair each{"n10", "v"};
+  Open({.batch_bytes = 2 * (256 + each.bytes())});
   for (int i = 10; i < 15; ++i) Insert("n" + std::to_string(i));
   insert_.batches.clear();
   Drive();
   EXPECT_THAT(insert_.batches, ElementsAre(2, 2, 1));
+}
+
+TEST_P(LaneTest, WhatABatchLeavesIsTheNextOneAndDoneGetsEachBatchsResult) {
+  Open();
+  PairsHandler pairs;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    lane().Submit(std::make_unique<PairsHandler::ItemType>(pairs, nullptr, 0, Pair{name, "v"},
+                                                           outcomes_.For(name)));
+  Drive();
+  EXPECT_THAT(pairs.results,
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("c", "d"), ElementsAre("e")));
+  EXPECT_THAT(pairs.answered, ElementsAre(2, 2, 1));
+  for (const char* name : {"a", "b", "c", "d", "e"}) EXPECT_EQ(Outcome(name), "v");
 }
 
 TEST_P(LaneTest, AnOperationThatBreaksItsBatchFailsAloneAndTheOthersAreCarriedOut) {
@@ -299,12 +356,28 @@ TEST_P(LaneTest, AFullQueueRefusesAtOnceAndDrainsAgain) {
   Insert("b");
   Insert("c");
   EXPECT_EQ(Outcome("c"), "overloaded");
+  EXPECT_EQ(Counted("refused_total"), 1u);
   Drive();
   EXPECT_EQ(Outcome("a"), "v");
   Insert("d");
   Drive();
   EXPECT_EQ(Outcome("d"), "v");
   EXPECT_EQ(Read("c"), std::nullopt);
+}
+
+TEST_P(LaneTest, WhatWaitsBehindABatchIsCounted) {
+  Open({.batch_items = 1});
+  std::int64_t waiting = 0;
+  ThrowOnce look("test.insert", FaultKind::kOutcomeUnknown);  // looks, and throws nothing
+  look.action = [&] {
+    waiting =
+        store_.metrics().GetGauge("tenure_lane_queue_items", "", {{"lane", "write-0"}}).value();
+  };
+  lane().connection().SetHook(&look);
+  for (const char* name : {"a", "b", "c"}) Insert(name);
+  Drive();
+  lane().connection().SetHook(nullptr);
+  EXPECT_EQ(waiting, 2);
 }
 
 TEST_P(LaneTest, AnOperationLargerThanTheQueueIsTakenWhenItStandsAlone) {
@@ -337,6 +410,7 @@ TEST_P(LaneTest, ASerializationFailureRunsTheBatchAgain) {
   EXPECT_EQ(Outcome("a"), "v");
   EXPECT_EQ(Outcome("b"), "v");
   EXPECT_THAT(insert_.batches, ElementsAre(2, 2));
+  EXPECT_EQ(Counted("batches_retried_total"), 1u);
   lane().connection().SetHook(nullptr);
 }
 
@@ -479,35 +553,47 @@ TEST_P(PostgresLaneTest, ALockThatIsNotToBeHadIsContendedAndNothingElseFails) {
 INSTANTIATE_TEST_SUITE_P(Stores, PostgresLaneTest, testing::Values(EngineKind::kPostgres),
                          store::EngineName);
 
+/// A store that is down may take so long to come back.
+constexpr std::chrono::seconds kPatience(60);
+
 TEST(LaneDown, AStoreThatIsGoneIsToldAtOnceAndComesBackByItself) {
   support::PostgresCluster cluster;
   telemetry::Registry metrics;
   postgres::ConnectionOptions options;
   options.url = cluster.Url();
   options.pooled = true;  // nothing is prepared: the query's table does not exist
-  Lane lane("test",
-            std::make_unique<postgres::PostgresConnection>(options, metrics, [](PGconn&) {}), {},
-            base::SystemClock(), metrics);
+  postgres::SeenLog seen;
+  Lane lane(
+      "test",
+      std::make_unique<postgres::PostgresConnection>(
+          options, metrics,
+          [](PGconn&, const auto&) { return postgres::PostgresConnection::Inspected(); }, seen),
+      {}, base::SystemClock(), metrics);
   ReadHandler handler;
   lane.Start();
   const auto ask = [&] {
-    std::latch answered(1);
-    FaultKind kind{};
+    const auto kind = std::make_shared<std::promise<FaultKind>>();
+    auto answer = kind->get_future();
     lane.Submit(std::make_unique<ReadHandler::ItemType>(
-        handler, nullptr, 0, "x", [&](Result<std::optional<std::string>> result) {
-          kind = result.fault().kind();  // there is no such table: a fault in any case
-          answered.count_down();
+        handler, nullptr, 0, "x", [kind](Result<std::optional<std::string>> result) {
+          kind->set_value(result.fault().kind());  // there is no such table: a fault in any case
         }));
-    answered.wait();
-    return kind;
+    if (answer.wait_for(kPatience) != std::future_status::ready)
+      throw std::runtime_error("the lane does not answer");
+    return answer.get();
+  };
+  const auto await = [&](FaultKind wanted) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (ask() != wanted && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+    EXPECT_EQ(ask(), wanted);
   };
   EXPECT_EQ(ask(), FaultKind::kStatement);
   cluster.Stop(support::PostgresCluster::StopMode::kImmediate);
-  while (ask() != FaultKind::kStoreUnavailable) {
-  }
+  await(FaultKind::kStoreUnavailable);
   EXPECT_FALSE(lane.is_up());
   cluster.Start();
-  while (ask() != FaultKind::kStatement) std::this_thread::yield();
+  await(FaultKind::kStatement);
   EXPECT_TRUE(lane.is_up());
 }
 

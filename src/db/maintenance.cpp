@@ -23,18 +23,47 @@ StoreIdentity ReadIdentity(Engine& engine) {
   return {row[0], std::stoll(row[1])};
 }
 
-std::int64_t RaiseIncarnation(Maintenance& maintenance) {
-  const std::string now_ms = std::to_string(maintenance.NowMs());
-  return std::stoll(maintenance.Run(sql::kNewIncarnation, {now_ms}).at(0).at(0));
+std::int64_t RaiseIncarnation(Maintenance& maintenance, std::int64_t now_ms,
+                              const FreezePolicy& policy) {
+  const auto rows = maintenance.Run(sql::kNewIncarnation,
+                                    {std::to_string(now_ms), std::to_string(policy.freeze_ms)});
+  return std::stoll(rows.at(0).at(0));
 }
 
-std::int64_t NewIncarnation(Engine& engine,
-                            const std::function<void(Maintenance&, std::int64_t)>& note) {
+std::int64_t NewIncarnation(Engine& engine, const FreezePolicy& policy,
+                            const NoteIncarnation& note) {
   const auto maintenance = engine.BeginMaintenance();
-  const std::int64_t incarnation = RaiseIncarnation(*maintenance);
+  const std::int64_t incarnation = RaiseIncarnation(*maintenance, maintenance->NowMs(), policy);
   if (note) note(*maintenance, incarnation);
   maintenance->Commit();
   return incarnation;
+}
+
+bool Thaw(Engine& engine, const NoteIncarnation& note) {
+  const auto maintenance = engine.BeginMaintenance();
+  const auto rows = maintenance->Run(sql::kThaw);
+  if (rows.empty()) return false;
+  if (note) note(*maintenance, std::stoll(rows.at(0).at(0)));
+  maintenance->Commit();
+  return true;
+}
+
+Grants GrantRights(Engine& engine, const std::string& role,
+                   const std::function<void(Maintenance&, const Grants&)>& note) {
+  const auto maintenance = engine.BeginMaintenance();
+  Grants grants;
+  const auto found = maintenance->Run(sql::kFindAppRole, {role});
+  if (found.empty()) return grants;
+  grants.role_exists = found[0][0] == "1";
+  grants.others_have_them = found[0][1] == "1";
+  if (!grants.role_exists) return grants;
+  for (const auto& row : maintenance->Run(sql::kMissingGrants, {role})) {
+    grants.statements.push_back(row[0]);
+    maintenance->Execute(row[0]);
+  }
+  if (note && !grants.statements.empty()) note(*maintenance, grants);
+  maintenance->Commit();
+  return grants;
 }
 
 void AgreeOnSettings(Engine& engine, const SharedSettings& ours) {

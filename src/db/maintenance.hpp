@@ -12,7 +12,7 @@
 namespace tenure::db {
 
 /// Who a store is: `installation` never changes; `incarnation` rises when answered commits may have
-/// been forgotten (spec 05, Incarnation).
+/// been forgotten (docs/ground.md, Incarnation).
 struct StoreIdentity {
   std::string installation;
   std::int64_t incarnation = 0;
@@ -20,11 +20,30 @@ struct StoreIdentity {
 
 StoreIdentity ReadIdentity(Engine& engine);
 
-/// Raises the incarnation within a transaction, from the store's time on, and returns the new one.
-std::int64_t RaiseIncarnation(Maintenance& maintenance);
+/// Raises the incarnation within a transaction and returns the new one. From `now_ms` on names are
+/// frozen.
+std::int64_t RaiseIncarnation(Maintenance& maintenance, std::int64_t now_ms,
+                              const FreezePolicy& policy);
+using NoteIncarnation = std::function<void(Maintenance&, std::int64_t incarnation)>;
 /// The same by hand, in a transaction of its own; `note` adds to it (null: nothing).
-std::int64_t NewIncarnation(Engine& engine,
-                            const std::function<void(Maintenance&, std::int64_t)>& note = nullptr);
+std::int64_t NewIncarnation(Engine& engine, const FreezePolicy& policy = {},
+                            const NoteIncarnation& note = nullptr);
+/// Ends the freeze of a new incarnation early. Returns whether anything may have been frozen; only
+/// then `note` adds to the transaction.
+bool Thaw(Engine& engine, const NoteIncarnation& note = nullptr);
+
+/// What a role was given.
+struct Grants {
+  bool role_exists = false;
+  bool others_have_them = false;          ///< somebody besides the owner may call users' functions
+  std::vector<std::string> statements{};  ///< what was missing; now it is given
+};
+
+/// Gives a role what users' transactions need: the functions that are made for them, and nothing
+/// of the tables. PostgreSQL only. When something was missing, `note` adds to the transaction
+/// (null: nothing).
+Grants GrantRights(Engine& engine, const std::string& role,
+                   const std::function<void(Maintenance&, const Grants&)>& note = nullptr);
 
 using SharedSettings = std::vector<std::pair<std::string, std::string>>;
 

@@ -14,6 +14,7 @@ namespace tenure::db {
 namespace {
 
 constexpr std::string_view kOldestMark = "-- oldest program: ";
+constexpr std::string_view kEarlierMark = "-- earlier checksum: ";
 
 /// FNV-1a. It guards against an edited file, not against an enemy.
 std::string Checksum(std::string_view text) {
@@ -33,14 +34,25 @@ std::array<int, 3> ParseVersion(std::string_view text) {
   return parts;
 }
 
+/// What stands behind a mark in the text; empty when the mark is not there.
+std::string Marked(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + mark.size());
+  return std::string(text.substr(0, text.find('\n')));
+}
+
 Migration Describe(const Engine& engine, const Query& query) {
   // "db.0002_sessions"
   const std::string_view name = query.name.substr(query.name.find('.') + 1);
   const std::string_view text = engine.TextOf(query);
   TENURE_CHECK(text.starts_with(kOldestMark), "a migration must begin with its oldest program");
-  const std::string_view line = text.substr(0, text.find('\n'));
-  return {ParseVersion(name)[0], std::string(name), text, Checksum(text),
-          std::string(line.substr(kOldestMark.size()))};
+  return {.version = ParseVersion(name)[0],
+          .name = std::string(name),
+          .text = text,
+          .checksum = Checksum(text),
+          .oldest_program = Marked(text, kOldestMark),
+          .earlier_checksum = Marked(text, kEarlierMark)};
 }
 
 std::vector<Migration> PendingIn(const Engine& engine, Maintenance& maintenance) {
@@ -55,7 +67,7 @@ std::vector<Migration> PendingIn(const Engine& engine, Maintenance& maintenance)
           version, row[1], row[3], TENURE_VERSION));
     std::erase_if(pending, [&](const Migration& known) {
       if (known.version != version) return false;
-      if (known.checksum != row[2])
+      if (row[2] != known.checksum && row[2] != known.earlier_checksum)
         throw base::UserError(
             fmt::format("Migration {} of the store is not the one that this program knows "
                         "(checksum {} there, {} here).\n"

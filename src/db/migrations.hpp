@@ -10,14 +10,16 @@
 namespace tenure::db {
 
 /// One step of the schema, from src/db/migrations/{postgres,sqlite}/NNNN_name.sql. Forward only,
-/// additive within a major version; a file that was released is never changed again (its checksum
-/// is compared).
+/// additive within a major version; the statements of a file that was released are never changed
+/// again (its checksum is compared). A file whose comments had to change names the checksum that it
+/// had before, so that the stores of earlier builds go on.
 struct Migration {
   int version;
   std::string name;
   std::string_view text;
   std::string checksum;
-  std::string oldest_program;  ///< the oldest version of Tenure that can live with it
+  std::string oldest_program;    ///< the oldest version of Tenure that can live with it
+  std::string earlier_checksum;  ///< before its comments changed; empty: they never did
 };
 
 /// All migrations of this program, by version.

@@ -20,7 +20,7 @@ struct BytesView {
 /// Where a row lies: PostgreSQL's ctid, SQLite's rowid. A query reads it as a number, and a later
 /// query of the same transaction finds the row by it without an index.
 /// REQUIRES: the transaction has locked the row, so that it cannot move in between.
-struct Place {
+struct RowPlace {
   std::int64_t value = 0;
 };
 
@@ -30,7 +30,7 @@ struct Place {
 using Param = std::variant<
     // columns
     std::span<const base::Uuid>, std::span<const std::int64_t>, std::span<const std::string>,
-    std::span<const std::string_view>, std::span<const BytesView>, std::span<const Place>,
+    std::span<const std::string_view>, std::span<const BytesView>, std::span<const RowPlace>,
     // single values
     std::int64_t, base::Uuid, std::string_view, BytesView, std::optional<std::int64_t>,
     std::optional<base::Uuid>>;
@@ -40,7 +40,7 @@ inline Param ToParam(const std::vector<std::int64_t>& column) { return std::span
 inline Param ToParam(const std::vector<std::string>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<std::string_view>& column) { return std::span(column); }
 inline Param ToParam(const std::vector<BytesView>& column) { return std::span(column); }
-inline Param ToParam(const std::vector<Place>& column) { return std::span(column); }
+inline Param ToParam(const std::vector<RowPlace>& column) { return std::span(column); }
 inline Param ToParam(BytesView value) { return value; }
 inline Param ToParam(std::int64_t value) { return value; }
 inline Param ToParam(const base::Uuid& value) { return value; }

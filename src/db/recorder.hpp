@@ -12,17 +12,17 @@ namespace tenure::db {
 /// What was done, and who answers for it. Views an operation.
 struct Act {
   const base::Actor* actor = nullptr;
-  const Deed* deed = nullptr;
+  const AuditEvent* event = nullptr;
 };
 
 /// Puts acts on record inside the transaction that carries them out. audit/ has the real one. Used
 /// by several lanes at once: it keeps no state of a batch.
 ///
 /// 1. There is no act without its row and no row without its act, whatever crashes: both are of one
-///    transaction. A batch that is run again starts without deeds (Operation::Reset).
+///    transaction. A batch that is run again starts without audit events (Operation::Reset).
 /// 2. What cannot be put on record does not happen: the fault is the transaction's.
 /// 3. The lane asks it last, when the handler has all its locks; it takes none that anybody waits
-///    for. A batch without deeds never gets here.
+///    for. A batch without audit events never gets here.
 class Recorder {
  public:
   virtual ~Recorder() = default;
@@ -38,7 +38,7 @@ class Recorder {
 inline std::vector<Act> ActsOf(std::span<Operation* const> operations) {
   std::vector<Act> acts;
   for (const Operation* operation : operations)
-    if (operation->deed()) acts.push_back({operation->actor(), operation->deed()});
+    if (operation->audit_event()) acts.push_back({operation->actor(), operation->audit_event()});
   return acts;
 }
 

@@ -8,18 +8,35 @@ namespace tenure::db {
 
 Store::Store(std::unique_ptr<Engine> engine, const StoreOptions& options, const base::Clock& clock,
              telemetry::Registry& metrics)
-    : engine_(std::move(engine)) {
+    : engine_(std::move(engine)),
+      evidence_([this] { return engine_->incarnation(); }, clock, metrics) {
   const int most = engine_->max_write_lanes();
   const int writers = most > 0 ? std::min(most, options.write_lanes) : options.write_lanes;
+  LaneOptions lanes = options.lanes;
   const auto lane = [&](Access access, std::string name) {
-    return std::make_unique<Lane>(std::move(name), engine_->NewConnection(access), options.lanes,
-                                  clock, metrics);
+    return std::make_unique<Lane>(std::move(name), engine_->NewConnection(access), lanes, clock,
+                                  metrics);
   };
   for (int i = 0; i < writers; ++i)
     write_.push_back(lane(Access::kWrite, fmt::format("write-{}", i)));
-  if (most != 1) keys_ = lane(Access::kWrite, "keys");
   for (int i = 0; i < options.read_lanes; ++i)
     read_.push_back(lane(Access::kRead, fmt::format("read-{}", i)));
+  lanes.impatient = true;
+  if (most != 1) keys_ = lane(Access::kWrite, "keys");
+}
+
+Lane& Store::LaneFor(const LaneName& name, std::size_t key_hash) {
+  switch (name.kind()) {
+    case LaneName::Kind::kReading:
+      return ReadLane();
+    case LaneName::Kind::kOfKey:
+      return WriteLane(key_hash);
+    case LaneName::Kind::kShared:
+      return WriteLane(name.number());
+    case LaneName::Kind::kUserKeys:
+      break;
+  }
+  return KeyLane();
 }
 
 std::vector<Lane*> Store::AllLanes() {
@@ -30,8 +47,8 @@ std::vector<Lane*> Store::AllLanes() {
   return all;
 }
 
-void Store::SetGuard(Guard& guard) {
-  for (Lane* lane : AllLanes()) lane->SetGuard(guard);
+void Store::SetFenceCheck(FenceCheck& fence_check) {
+  for (Lane* lane : AllLanes()) lane->SetFenceCheck(fence_check);
 }
 
 void Store::SetRecorder(Recorder& recorder) {
@@ -48,6 +65,12 @@ void Store::Start() {
 
 void Store::Stop() {
   for (Lane* lane : AllLanes()) lane->Stop();
+}
+
+std::int64_t Store::CommittedBootMs() const {
+  std::int64_t last = keys_ ? keys_->committed_boot_ms() : 0;
+  for (const auto& lane : write_) last = std::max(last, lane->committed_boot_ms());
+  return last;
 }
 
 bool Store::IsUp() const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "db/engine.hpp"
+#include "db/evidence.hpp"
 #include "db/lane.hpp"
 
 namespace tenure::db {
@@ -26,11 +27,11 @@ class Store {
         telemetry::Registry& metrics);
 
   /// Who decides about fences; without one every fence is stale.
-  /// REQUIRES: before Start; the guard outlives the store's lanes.
-  void SetGuard(Guard& guard);
+  /// REQUIRES: before Start; the check outlives the store's lanes.
+  void SetFenceCheck(FenceCheck& fence_check);
 
   /// Who puts acts on record; without one nobody does.
-  /// REQUIRES: as SetGuard.
+  /// REQUIRES: as SetFenceCheck.
   void SetRecorder(Recorder& recorder);
 
   /// Connects every lane. Throws kStoreUnavailable.
@@ -39,11 +40,19 @@ class Store {
   /// Finishes what waits. Submissions are refused from the first moment on.
   void Stop();
 
-  Lane& WriteLane(std::size_t key_hash) { return *write_[key_hash % write_.size()]; }
-  /// For inserts with unique keys that users chose (a dedup key, an idempotency key): one of them
-  /// may have to wait for a user's own transaction, which must not hold up anybody else.
+  /// Makes an operation of a request and gives it to the lane that its handler names.
+  template <class Handler, class Callback>
+  void Submit(Handler& handler, base::Caller caller, typename Handler::RequestType request,
+              Callback done) {
+    const std::size_t key_hash = handler.KeyHash(request);
+    LaneFor(handler.lane(), key_hash)
+        .Submit(std::make_unique<typename Handler::ItemType>(handler, std::move(caller), key_hash,
+                                                             std::move(request), std::move(done)));
+  }
+
+  /// For those who drive lanes by hand. Where there are fewer, numbers share them.
+  Lane& WriteLane(std::size_t number) { return *write_[number % write_.size()]; }
   Lane& KeyLane() { return keys_ ? *keys_ : *write_[0]; }
-  /// For looks; any will do.
   Lane& ReadLane() {
     return *read_[next_read_.fetch_add(1, std::memory_order_relaxed) % read_.size()];
   }
@@ -51,10 +60,17 @@ class Store {
   Engine& engine() { return *engine_; }
   /// Whether every lane has its connection.
   bool IsUp() const;
+  /// When any of its lanes last committed a change; 0: never.
+  std::int64_t CommittedBootMs() const;
+  /// What clients say that the store cannot have told them.
+  ForgottenEvidence& evidence() { return evidence_; }
   std::vector<Lane*> AllLanes();
 
  private:
+  Lane& LaneFor(const LaneName& name, std::size_t key_hash);
+
   std::unique_ptr<Engine> engine_;
+  ForgottenEvidence evidence_;
   std::vector<std::unique_ptr<Lane>> write_;
   std::unique_ptr<Lane> keys_;  // null where the engine has a single writer
   std::vector<std::unique_ptr<Lane>> read_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "db/columns.hpp"
 #include "db/connection.hpp"
 
 namespace tenure::db {
@@ -11,8 +12,11 @@ namespace tenure::db {
 ///
 ///   tx.Queue(sql::kLockKeys, users, capacities);            // sent together with what follows
 ///   auto loaded = tx.Queue(sql::kLoadLatest, users, capacities);
-///   auto clock = tx.QueueClock();                           // a statement after the locks: spec
-///   05, Time for (auto row : tx.Take(loaded)) … const auto now_ms = tx.TakeClock(clock);
+///   auto clock = tx.QueueClock();                           // a statement after the locks
+///   for (auto row : tx.Take(loaded)) …
+///   const auto now_ms = tx.TakeClock(clock);
+///
+/// Why in this order: docs/ground.md, Time.
 ///
 /// The lane begins and commits; a transaction that is destroyed without Commit is rolled back.
 class Transaction {
@@ -33,11 +37,14 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  /// REQUIRES: each key at most once in the columns (spec 05, Lanes). With no items nothing is run
-  /// and there are no rows.
+  /// Each value is one parameter; a set of columns (columns.hpp) is as many as it has.
+  /// REQUIRES: each key at most once in the columns (docs/ground.md, Lanes). With no items nothing
+  /// is run and there are no rows.
   template <class... Values>
   Pending Queue(const Query& query, const Values&... values) {
-    const std::array<Param, sizeof...(Values)> params{ToParam(values)...};
+    std::array<Param, (std::size_t{0} + ... + CountOf(static_cast<const Values*>(nullptr)))> params;
+    [[maybe_unused]] Param* next = params.data();
+    (Add(next, values), ...);
     return {connection_.Send(query, params)};
   }
   PendingClock QueueClock() { return {connection_.SendClock()}; }
@@ -60,6 +67,20 @@ class Transaction {
   }
 
  private:
+  static constexpr std::size_t CountOf(const void*) { return 1; }
+  template <class... Cells>
+  static constexpr std::size_t CountOf(const ColumnSet<Cells...>*) {
+    return sizeof...(Cells);
+  }
+  template <class Value>
+  static void Add(Param*& next, const Value& value) {
+    *next++ = ToParam(value);
+  }
+  template <class... Cells>
+  static void Add(Param*& next, const ColumnSet<Cells...>& set) {
+    std::apply([&](const auto&... column) { ((*next++ = ToParam(column)), ...); }, set.columns);
+  }
+
   Connection& connection_;
   bool committed_ = false;
 };

@@ -17,11 +17,11 @@ const Query kEcho{"test.echo",
                   "from unnest($1::bigint[], $2::text[], $3::uuid[]) with ordinality "
                   "as item (number, text, id, ordinal)",
                   "select ?1, ?2, ?3, ?4, ?5, ?6, ?7"};
-const Query* const kQueries[] = {&kEcho};
+const Query* const kValueQueries[] = {&kEcho};
 
 class ValueTest : public testing::TestWithParam<EngineKind> {
  protected:
-  ValueTest() : store_(GetParam(), kQueries), process_(store_.NewProcess()) {}
+  ValueTest() : store_(GetParam(), kValueQueries), process_(store_.NewProcess()) {}
   store::TestStore store_;
   std::unique_ptr<Store> process_;
 };
@@ -51,6 +51,39 @@ TEST_P(ValueTest, EveryTypeComesBackTheSameForAThousandItems) {
     EXPECT_EQ(row.Text(4), "one");
     EXPECT_TRUE(row.IsNull(5));
     EXPECT_EQ(row.Uuid(6), ids[5]);
+  }
+}
+
+TEST_P(ValueTest, RowsAreWrittenAndReadByTheirMembers) {
+  enum class Colour : std::uint8_t { kRed = 7 };
+  struct Name {
+    std::string text{};
+  };
+  struct Row {
+    Colour colour = Colour::kRed;
+    Name name{};
+    std::optional<base::Uuid> id{};
+    const Name& NameOf() const { return name; }
+  };
+  const std::vector<Row> rows{{Colour::kRed, {"first"}, base::Uuid::V7(1)},
+                              {static_cast<Colour>(8), {"second"}, {}}};
+  Transaction tx(process_->WriteLane(0).connection(), Access::kWrite);
+  const Rows found =
+      tx.Run(kEcho, Columns(rows, &Row::colour, Inside(&Row::NameOf, &Name::text), &Row::id),
+             std::int64_t{7}, std::string_view("one"), std::optional<std::int64_t>(),
+             std::optional<base::Uuid>());
+  tx.Commit();
+  ASSERT_EQ(found.size(), 2u);
+  for (const auto row : found) {
+    const Row& written = rows[row.ordinal()];
+    const auto read = ReadAs<Row>(row, &Row::colour, Inside(&Row::name, &Name::text), &Row::id);
+    EXPECT_EQ(read.colour, written.colour);
+    EXPECT_EQ(read.name.text, written.name.text);
+    EXPECT_EQ(read.id, written.id.value_or(base::Uuid())) << "none is the nil id in a column";
+    Row untouched{Colour::kRed, {"as it was"}, base::Uuid::V7(2)};
+    ReadInto(untouched, row, 5, Inside(&Row::name, &Name::text), &Row::id);
+    EXPECT_EQ(untouched.name.text, "as it was") << "NULL has no text";
+    EXPECT_EQ(untouched.id, std::nullopt);
   }
 }
 

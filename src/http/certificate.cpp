@@ -131,7 +131,7 @@ std::shared_ptr<SSL_CTX> NewContext() {
 CertificateKeeper::CertificateKeeper(CertificateFiles files, const base::Clock& clock,
                                      telemetry::Registry& metrics)
     : clock_(clock),
-      ends_(metrics.GetGauge("tls_certificate_end_timestamp_seconds",
+      ends_(metrics.GetGauge("tenure_tls_certificate_end_timestamp_seconds",
                              "When the certificate that is served ends, in unix time.")),
       files_(std::move(files)) {
   Texts texts = Read(files_);
@@ -149,7 +149,7 @@ void CertificateKeeper::Start() {
 void CertificateKeeper::Stop() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
   }
@@ -159,7 +159,7 @@ void CertificateKeeper::Stop() {
 TlsSession CertificateKeeper::NewSession(int socket) const {
   std::shared_ptr<SSL_CTX> context;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     context = published_;
   }
   TlsSession session(SSL_new(context.get()));  // holds the context from here on
@@ -169,7 +169,7 @@ TlsSession CertificateKeeper::NewSession(int socket) const {
 }
 
 void CertificateKeeper::Use(CertificateFiles files) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   wanted_ = std::move(files);
   changed_.notify_all();
 }
@@ -177,22 +177,24 @@ void CertificateKeeper::Use(CertificateFiles files) {
 /// The clock decides what is due; the wait only has to end in time.
 void CertificateKeeper::Loop() {
   pthread_setname_np(pthread_self(), "certificate");
-  std::unique_lock lock(mutex_);
+  base::Lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     Step();
     const std::int64_t pause_ms =
         std::max<std::int64_t>(read_boot_ms_ + kFilesMs - clock_.BootMs(), 1);
     lock.lock();
-    changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
-                      [&] { return stopping_ || wanted_; });
+    changed_.wait_for(lock.native(), std::chrono::milliseconds(pause_ms), [&] {
+      mutex_.AssertHeld();
+      return stopping_ || wanted_;
+    });
   }
 }
 
 void CertificateKeeper::Step() {
   std::optional<CertificateFiles> wanted;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     wanted = std::exchange(wanted_, std::nullopt);
   }
   if (wanted) {
@@ -271,7 +273,7 @@ void CertificateKeeper::Publish(Served served, Texts texts) {
   texts_ = std::move(texts);
   ends_s_ = served.ends_s;
   ends_.Set(ends_s_);
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   published_ = std::move(served.context);
 }
 

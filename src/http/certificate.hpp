@@ -3,16 +3,26 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include <openssl/ssl.h>
+
 #include "base/clock.hpp"
-#include "http/tls.hpp"
+#include "base/mutex.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::http {
+
+/// OpenSSL's handles of TLS as values that end by themselves.
+struct TlsDeleter {
+  void operator()(SSL* session) const { SSL_free(session); }
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+
+/// The encryption of one connection.
+using TlsSession = std::unique_ptr<SSL, TlsDeleter>;
 
 /// Where a server's certificate is. Both in PEM; they may be one file.
 struct CertificateFiles {
@@ -33,7 +43,7 @@ struct CertificateFiles {
 /// Invariants:
 ///  (1) A session that `NewSession` gave keeps its certificate until its connection ends; a change
 ///      is seen by connections that come later, and only by them. So nothing fails by a change.
-///  (2) What is published has a certificate and the key that fits it.
+///  (2) A published pair is a certificate and the key that fits it.
 ///
 /// What is spoken: TLS 1.2 and 1.3, with forward secrecy; HTTP/1.1 by ALPN. No renegotiation, no
 /// compression, no early data (which could be replayed). Tickets resume a session until the
@@ -95,12 +105,12 @@ class CertificateKeeper {
   std::int64_t read_boot_ms_ = 0;
   std::string trouble_;  // what was logged last
 
-  mutable std::mutex mutex_;
+  mutable base::Mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::shared_ptr<SSL_CTX> published_;
-  std::optional<CertificateFiles> wanted_;  // what `Use` said, until it is read
-  bool stopping_ = false;
+  std::shared_ptr<SSL_CTX> published_ TENURE_GUARDED_BY(mutex_);
+  /// What `Use` said, until it is read.
+  std::optional<CertificateFiles> wanted_ TENURE_GUARDED_BY(mutex_);
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -3,15 +3,12 @@
 
 #include "http/certificate.hpp"
 
-#include <fstream>
-#include <functional>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "support/certificate.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tls.hpp"
 
 namespace tenure::http {
 namespace {
@@ -36,7 +33,7 @@ class Keeper : public testing::Test {
     return ASN1_INTEGER_get(X509_get0_serialNumber(SSL_get_certificate(session.get())));
   }
   /// What is said about files that cannot be used.
-  std::string Refusal(const CertificateFiles& files) {
+  std::string Complaint(const CertificateFiles& files) {
     try {
       const CertificateKeeper keeper(files, clock_, metrics_);
       return "they were taken";
@@ -45,7 +42,7 @@ class Keeper : public testing::Test {
     }
   }
   std::int64_t EndMetric() {
-    return metrics_.GetGauge("tls_certificate_end_timestamp_seconds", "").value();
+    return metrics_.GetGauge("tenure_tls_certificate_end_timestamp_seconds", "").value();
   }
 
   const support::TempDir folder_;
@@ -145,21 +142,22 @@ TEST_F(Keeper, WrongFilesAtTheStartAreErrorsThatNameThem) {
   const support::Certificate other = authority_.Issue();
   const CertificateFiles files = Write(good);
   const std::string nowhere = folder_ / "nowhere.pem";
-  EXPECT_THAT(Refusal({.certificate = nowhere, .key = files.key}),
+  EXPECT_THAT(Complaint({.certificate = nowhere, .key = files.key}),
               AllOf(HasSubstr("tls.certificate"), HasSubstr(nowhere), HasSubstr("cannot be read")));
-  EXPECT_THAT(Refusal({.certificate = files.certificate, .key = nowhere}),
+  EXPECT_THAT(Complaint({.certificate = files.certificate, .key = nowhere}),
               AllOf(HasSubstr("tls.key"), HasSubstr(nowhere), HasSubstr("cannot be read")));
-  EXPECT_THAT(Refusal({.certificate = files.key, .key = files.key}),
+  EXPECT_THAT(Complaint({.certificate = files.key, .key = files.key}),
               AllOf(HasSubstr(files.key), HasSubstr("holds none")));
-  EXPECT_THAT(Refusal({.certificate = files.certificate, .key = files.certificate}),
+  EXPECT_THAT(Complaint({.certificate = files.certificate, .key = files.certificate}),
               AllOf(HasSubstr(files.certificate), HasSubstr("holds no key")));
-  EXPECT_THAT(Refusal({.certificate = files.certificate, .key = Write("other", other.key)}),
+  EXPECT_THAT(Complaint({.certificate = files.certificate, .key = Write("other", other.key)}),
               HasSubstr("is not the key of the certificate in " + files.certificate));
   const std::string half = good.certificate.substr(0, good.certificate.size() / 2);
-  EXPECT_THAT(Refusal({.certificate = Write("half", good.certificate + half), .key = files.key}),
+  EXPECT_THAT(Complaint({.certificate = Write("half", good.certificate + half), .key = files.key}),
               HasSubstr("is damaged"));
-  EXPECT_THAT(Refusal({.certificate = Write("large", std::string(300'000, ' ')), .key = files.key}),
-              HasSubstr("is larger than 256KiB"));
+  EXPECT_THAT(
+      Complaint({.certificate = Write("large", std::string(300'000, ' ')), .key = files.key}),
+      HasSubstr("is larger than 256KiB"));
 }
 
 TEST_F(Keeper, AKeyWithAPassphraseIsRefusedWithoutAskingForIt) {
@@ -169,13 +167,13 @@ TEST_F(Keeper, AKeyWithAPassphraseIsRefusedWithoutAskingForIt) {
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
       "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjVHuFvGnCJ2wICCAAw\n"
       "-----END ENCRYPTED PRIVATE KEY-----\n";
-  EXPECT_THAT(Refusal({.certificate = files.certificate, .key = Write("sealed", sealed)}),
+  EXPECT_THAT(Complaint({.certificate = files.certificate, .key = Write("sealed", sealed)}),
               HasSubstr("without a passphrase"));
 }
 
 TEST_F(Keeper, AKeyThatIsTooWeakIsRefused) {
-  EXPECT_THAT(Refusal(Write(authority_.Issue({.rsa_bits = 1'024}))), HasSubstr("weak"));
-  EXPECT_EQ(Refusal(Write(authority_.Issue({.rsa_bits = 2'048}))), "they were taken");
+  EXPECT_THAT(Complaint(Write(authority_.Issue({.rsa_bits = 1'024}))), HasSubstr("weak"));
+  EXPECT_EQ(Complaint(Write(authority_.Issue({.rsa_bits = 2'048}))), "they were taken");
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/uuid.hpp"
-#include "http/live_exchange.hpp"
-#include "http/response_writer.hpp"
+#include "http/exchange.hpp"
+#include "http/message.hpp"
 
 namespace tenure::http {
 namespace {
@@ -19,6 +19,8 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kFlushBytes = 64 * 1024;
 /// How long a client may take to hang up after the last answer.
 constexpr std::int64_t kLingerMs = 2'000;
+/// What a session of TLS takes while it agrees on its keys, certificates of both sides included.
+constexpr std::size_t kGreetingBytes = 64 * 1024;
 constexpr std::size_t kMaxRequestIdBytes = 128;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -46,7 +48,8 @@ Connection::Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop>
       slot_(std::move(slot)),
       loop_(std::move(loop)),
       context_(context),
-      reader_({context.options.max_header_bytes, context.options.max_body_bytes}) {}
+      reader_(context.options.max_header_bytes, context.body_memory),
+      greeting_share_(context.body_memory) {}
 
 void Connection::Start() {
   loop_->Add(*this);
@@ -56,6 +59,10 @@ void Connection::Start() {
   LearnPeer();
   phase_ = Phase::kServing;  // so that the first deadline is set
   if (!stream_.secure()) return WaitForNext();
+  if (!greeting_share_.GrowTo(kGreetingBytes)) {
+    context_.probe.Rejected(Rejection::kBodyMemory);  // nothing can be said without a handshake
+    return Close();
+  }
   Enter(Phase::kGreeting);
   stream_.AsyncGreet(
       [self = shared_from_this()](Stream::Greeting greeting) { self->OnGreeted(greeting); });
@@ -63,7 +70,9 @@ void Connection::Start() {
 
 void Connection::OnGreeted(Stream::Greeting greeting) {
   if (closed()) return;
+  greeting_share_.Release();
   context_.probe.Greeted(greeting == Stream::Greeting::kSecure);
+  spoken_ = true;
   if (greeting == Stream::Greeting::kSecure) return WaitForNext();
   if (greeting != Stream::Greeting::kPlainText) return Close();
   stream_.SpeakPlain();
@@ -85,6 +94,7 @@ void Connection::OnRead(const ErrorCode& error, std::size_t size) {
   if (closed()) return;
   if (error) return Close();
   if (phase_ == Phase::kLingering) return Read();
+  spoken_ = true;
   reader_.Received(size);
   Advance();
 }
@@ -92,22 +102,28 @@ void Connection::OnRead(const ErrorCode& error, std::size_t size) {
 void Connection::Advance() {
   if (advancing_) return;
   advancing_ = true;
-  bool more = true;
-  while (more) {
-    more = ServeWhatIsHere();
-    if (closed() || !Flush()) break;
-  }
+  const bool more = TakeTurn();
   advancing_ = false;
-  if (!closed()) WaitForNext();
+  if (closed()) return;
+  if (more && output_.size() < kFlushBytes) return TakeTurnLater();
+  const bool flushed = Flush();
+  if (closed()) return;
+  if (more && flushed) return TakeTurnLater();
+  WaitForNext();
 }
 
-/// Returns whether it stopped only because the output should leave first.
-bool Connection::ServeWhatIsHere() {
+/// Serves one request, or what is here of it. Returns whether another one may be here already.
+bool Connection::TakeTurn() {
+  bool served = false;
   while (!serving_ && !last_answer_in_ && !write_pending_ && !closed()) {
-    if (output_.size() >= kFlushBytes) return true;
+    if (served) return !reader_.empty();
     switch (reader_.Advance()) {
+      case RequestReader::State::kHead:
+        Admit();
+        break;
       case RequestReader::State::kComplete:
         Serve();
+        served = true;
         break;
       case RequestReader::State::kRefused:
         Refuse(reader_.refusal());
@@ -122,14 +138,35 @@ bool Connection::ServeWhatIsHere() {
   return false;
 }
 
-void Connection::Serve() {
-  serving_ = true;
-  phase_ = Phase::kServing;
+/// Behind all that is ready now. The answers so far leave with those that follow.
+void Connection::TakeTurnLater() {
+  Enter(Phase::kServing);
+  loop_->Post([self = shared_from_this()] {
+    if (!self->closed()) self->Advance();
+  });
+}
+
+/// A refusal need not wait for a body that is not here. Where it ends is not known then, so that
+/// answer is the last.
+void Connection::Admit() {
   ChooseRequestId();
   if (by_proxy_)
     request().client_address = context_.options.proxies.ClientOf(peer_, request()).ToString();
-  context_.dispatcher.Dispatch(
-      std::make_shared<LiveExchange>(shared_from_this(), context_.probe.unmatched()));
+  admission_ = context_.dispatcher.Admit(request());
+  if (admission_.refusal) {
+    if (!reader_.body_is_here()) return Serve();
+    return reader_.TakeBody(std::numeric_limits<std::size_t>::max());
+  }
+  const std::size_t of_route = admission_.route->max_body_bytes;
+  reader_.TakeBody(of_route > 0 ? of_route : context_.options.max_body_bytes);
+}
+
+void Connection::Serve() {
+  serving_ = true;
+  Enter(Phase::kServing);
+  context_.dispatcher.Serve(
+      std::make_shared<Exchange>(shared_from_this(), context_.probe.unmatched()),
+      std::exchange(admission_, {}));
 }
 
 void Connection::OfferToContinue() {
@@ -159,11 +196,12 @@ void Connection::LearnPeer() {
 void Connection::Answer(Response response) {
   TENURE_CHECK(serving_, "an answer without a request");
   const auto dropped = std::move(waiter_);  // at the end: it may hold the exchange
-  if (!reader_.head().keep_alive || loop_->stopping()) last_answer_in_ = true;
+  const bool complete = reader_.state() == RequestReader::State::kComplete;
+  if (!complete || !reader_.head().keep_alive || loop_->stopping()) last_answer_in_ = true;
   Append(response, request().method == Method::kHead);
   serving_ = false;
   continue_sent_ = false;
-  reader_.Next();
+  if (complete) reader_.Next();
   Advance();
 }
 
@@ -220,11 +258,14 @@ void Connection::WaitForNext() {
   if (last_answer_in_) return EndGently();
   if (serving_) return Enter(Phase::kServing);
   if (loop_->stopping() && reader_.empty()) return Close();
-  if (reader_.state() == RequestReader::State::kBody)
-    Enter(Phase::kBody);
-  else
-    Enter(reader_.empty() ? Phase::kIdle : Phase::kHeader);
+  Enter(WaitingPhase());
   Read();
+}
+
+Connection::Phase Connection::WaitingPhase() const {
+  if (reader_.state() == RequestReader::State::kBody) return Phase::kBody;
+  if (!reader_.empty()) return Phase::kHeader;
+  return spoken_ ? Phase::kIdle : Phase::kSilent;
 }
 
 /// Closing a socket that has unread bytes resets the connection, and a reset can overtake the
@@ -245,9 +286,17 @@ void Connection::EndGently() {
 
 void Connection::Enter(Phase phase) {
   if (phase == phase_) return;
+  if (is_linked()) loop_->EndIdle(*this);
   phase_ = phase;
+  if (IsIdle(phase)) loop_->BeginIdle(*this);
   const std::int64_t timeout_ms = TimeoutMs(phase);
   deadline_ms_ = timeout_ms == kNever ? kNever : loop_->clock().BootMs() + timeout_ms;
+}
+
+/// Whether no request is lost when the connection ends: none is here as a whole.
+bool Connection::IsIdle(Phase phase) {
+  return phase == Phase::kGreeting || phase == Phase::kSilent || phase == Phase::kIdle ||
+         phase == Phase::kHeader;
 }
 
 std::int64_t Connection::TimeoutMs(Phase phase) const {
@@ -255,6 +304,7 @@ std::int64_t Connection::TimeoutMs(Phase phase) const {
     case Phase::kIdle:
       return context_.options.idle_timeout_ms;
     case Phase::kGreeting:
+    case Phase::kSilent:
     case Phase::kHeader:
       return context_.options.header_timeout_ms;
     case Phase::kBody:
@@ -282,6 +332,7 @@ void Connection::CheckDeadline(std::int64_t now_ms) {
     case Phase::kGreeting:
       context_.probe.Greeted(false);
       return Close();
+    case Phase::kSilent:
     case Phase::kIdle:
     case Phase::kWriting:
     case Phase::kLingering:
@@ -293,19 +344,27 @@ void Connection::CheckDeadline(std::int64_t now_ms) {
 }
 
 void Connection::BeginStop() {
-  const bool idle =
-      phase_ == Phase::kGreeting || phase_ == Phase::kIdle || phase_ == Phase::kLingering;
+  const bool idle = phase_ == Phase::kGreeting || phase_ == Phase::kSilent ||
+                    phase_ == Phase::kIdle || phase_ == Phase::kLingering;
   if (idle) return Close();
   if (waiter_) Tell(&Waiter::stopping);
 }
 
 void Connection::Close() {
   if (closed()) return;
+  if (is_linked()) loop_->EndIdle(*this);
   phase_ = Phase::kClosed;
+  greeting_share_.Release();
   stream_.Close();
   slot_.Release();
   if (waiter_) Tell(&Waiter::gone);
   loop_->Remove(*this);
+}
+
+void Connection::MakeRoom() {
+  TENURE_CHECK(IsIdle(phase_), "a connection that is busy makes no room");
+  context_.probe.ConnectionEvicted();
+  Close();
 }
 
 void Connection::OnClientGone(base::Task gone) {

@@ -15,24 +15,26 @@ namespace tenure::http {
 
 /// One client's socket: reads requests, has them served one at a time, writes the answers in order.
 ///
-///   read ─> reader ─> Serve ─> (handler, perhaps a lane) ─> Answer ─> output ─> write
+///   read ─> reader ─> Admit ─> Serve ─> (handler, perhaps a lane) ─> Answer ─> write
 ///     ^                                                                          │
-///     └──────────────────────── next request, or Linger and Close <──────────────┘
+///     └─────────────────── next request, or Linger and Close <───────────────────┘
 ///
 /// With TLS a handshake comes first; from then on the bytes are the stream's business.
 ///
 /// Life: `Start` on its loop; after that whoever waits for something holds it: a pending read or
 /// write, or the exchange. While a request is served nothing is read, so a client that has gone is
 /// noticed when its answer is written, unless its handler waits and wants to know: then the socket
-/// is watched, and looked into without taking anything out. Pipelined requests that are answered at
-/// once leave in one write.
+/// is watched, and looked into without taking anything out.
+///
+/// A turn is one request. Of a client that sent many at once the next one is served after everybody
+/// else had a turn; answers that are ready together still leave in one write.
 ///
 /// Bounded: input by RequestReader, output by one answer beyond kFlushBytes (nothing further is
 /// served until the client has taken it), every phase but a handler's by a deadline that the loop's
-/// sweep checks.
+/// sweep checks. A connection that waits for its client may be closed to make room for another one.
 ///
 /// Threads: the loop's own only.
-class Connection final : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>, public IdleLink {
  public:
   Connection(Socket socket, ConnectionSlot slot, std::shared_ptr<Loop> loop,
              ServerContext& context);
@@ -52,6 +54,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void ForgetWaiter();
 
   void Close();
+  /// The server has no place for another client. REQUIRES: it waits for its own.
+  void MakeRoom();
   /// The server stops: closes when idle; tells a handler that waits.
   void BeginStop();
   bool closed() const { return phase_ == Phase::kClosed; }
@@ -60,6 +64,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void CheckDeadline(std::int64_t now_ms);
 
   Request& request() { return reader_.request(); }
+  Waits& waits() { return *context_.waits; }
   Loop& loop() { return *loop_; }
   const std::shared_ptr<Loop>& shared_loop() const { return loop_; }
 
@@ -70,6 +75,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
  private:
   enum class Phase {
     kGreeting,   ///< TLS agrees on its keys; nothing was asked yet
+    kSilent,     ///< nothing was said yet
     kIdle,       ///< between two requests
     kHeader,     ///< some bytes of a header are here
     kBody,       ///< the header is complete, the body is not
@@ -90,7 +96,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Read();
   void OnRead(const ErrorCode& error, std::size_t size);
   void Advance();
-  bool ServeWhatIsHere();
+  bool TakeTurn();
+  void TakeTurnLater();
+  void Admit();
   void Serve();
   void OfferToContinue();
   void Refuse(const Refusal& refusal);
@@ -99,8 +107,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool Flush();
   void WaitToWrite(Stream::Need need);
   void WaitForNext();
+  Phase WaitingPhase() const;
   void EndGently();
   void Enter(Phase phase);
+  static bool IsIdle(Phase phase);
   std::int64_t TimeoutMs(Phase phase) const;
   void Append(const Response& response, bool head);
   Waiter& OpenWaiter();
@@ -112,6 +122,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<Loop> loop_;
   ServerContext& context_;
   RequestReader reader_;
+  Dispatcher::Admission admission_;  // of the request that is being read
+  BodyShare greeting_share_;         // while TLS agrees on its keys
 
   std::string output_;       // answers that the client has not taken yet
   std::size_t written_ = 0;  // of them: sent
@@ -122,6 +134,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool write_pending_ = false;      // the stream takes no more for now
   bool serving_ = false;            // an exchange is under way
   bool advancing_ = false;          // Advance is on the stack: an answer must not start it again
+  bool spoken_ = false;             // the client has sent something
   bool continue_sent_ = false;      // "100 Continue" for the request that is being read
   bool last_answer_in_ = false;     // nothing is served any more; close when the output is out
   bool watching_ = false;           // a wait for the peer's end is pending

@@ -1,10 +1,12 @@
-#include "http/dispatcher.hpp"
+#include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/log.hpp"
 #include "http/fences.hpp"
 #include "http/protection.hpp"
+#include "http/server_context.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
@@ -16,20 +18,37 @@ bool IsWrite(Method method) {
   return method == Method::kPut || method == Method::kPost || method == Method::kPatch;
 }
 
-/// Also for a write without a body: a form of a foreign page cannot send this type, so asking for
-/// it always keeps such forms out.
-void RequireJson(const Request& request) {
-  bool json = false;
+bool Takes(const Route& route, std::string_view type) {
+  if (route.content_types.empty()) return EqualsNoCase(type, kJson);
+  return std::any_of(route.content_types.begin(), route.content_types.end(),
+                     [&](std::string_view taken) { return EqualsNoCase(type, taken); });
+}
+
+bool BringsABody(const Request& request) {
+  return std::any_of(request.headers.begin(), request.headers.end(), [](const auto& header) {
+    return EqualsNoCase(header.name, "Transfer-Encoding") ||
+           (EqualsNoCase(header.name, "Content-Length") && Trim(header.value) != "0");
+  });
+}
+
+/// Also for a write without a body: a form of a foreign page cannot send JSON's type, so asking for
+/// it keeps such forms out. A form cannot send a PATCH either: one that says nothing needs no type.
+void CheckContentType(const Route& route, const Request& request) {
+  bool taken = request.method == Method::kPatch && !BringsABody(request);
   for (const auto& [name, value] : request.headers) {
     if (!EqualsNoCase(name, "Content-Type")) continue;
-    json = EqualsNoCase(Trim(value.substr(0, value.find(';'))), kJson);
-    if (!json) break;
+    taken = Takes(route, Trim(value.substr(0, value.find(';'))));
+    if (!taken) break;
   }
-  if (!json)
-    throw ProblemError({.status = 415,
-                        .type = "unsupported-media-type",
-                        .title = "Only JSON is understood",
-                        .detail = "Send the header Content-Type: application/json."});
+  if (taken) return;
+  const bool json = route.content_types.empty();
+  throw ProblemError(
+      {.status = 415,
+       .type = "unsupported-media-type",
+       .title = json ? "Only JSON is understood" : "This type of content is not understood here",
+       .detail = fmt::format(
+           "Send the header Content-Type: {}.",
+           json ? std::string(kJson) : fmt::format("{}", fmt::join(route.content_types, " or ")))});
 }
 
 [[noreturn]] void RefuseMethod(const std::vector<Method>& allowed) {
@@ -54,11 +73,42 @@ Problem Internal() {
 
 }  // namespace
 
-void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
+Dispatcher::Admission Dispatcher::Admit(Request& request) const {
+  Admission admission;
+  try {
+    Check(request, admission);
+  } catch (const ProblemError& error) {
+    admission.refusal = error.problem();
+  } catch (const std::exception& error) {
+    base::LogError("http.admission", "a request could not be looked at",
+                   {{"error", error.what()}, {"request_id", request.request_id}});
+    admission.refusal = Internal();
+  }
+  return admission;
+}
+
+void Dispatcher::Check(Request& request, Admission& admission) const {
+  if (protected_mode()) CheckLocal(request, parts_.scheme);
+  const Route& route = FindRoute(request);
+  admission.route = &route;
+  Authorize(route, request);
+  if (const auto quota = parts_.limits.Count(route, request)) {
+    admission.quota = *quota;
+    if (quota->retry_after_s > 0) throw ProblemError(RateLimited(*quota));
+  }
+  if (IsWrite(route.method)) CheckContentType(route, request);
+  request.fences = ReadFences(request);
+}
+
+void Dispatcher::Serve(const ExchangePtr& exchange, Admission admission) const {
   const base::LogScope scope(*exchange);
+  if (admission.route)
+    exchange->set_route(*admission.route, parts_.probe.OfRoute(*admission.route));
+  exchange->set_quota(admission.quota);
+  if (admission.refusal) return exchange->Reply(*admission.refusal);
   std::optional<Problem> problem;
   try {
-    Serve(exchange);
+    Run(exchange);
     return;
   } catch (const ProblemError& error) {
     problem = error.problem();
@@ -71,17 +121,13 @@ void Dispatcher::Dispatch(const std::shared_ptr<LiveExchange>& exchange) const {
   if (!exchange->replied()) exchange->Reply(*problem);
 }
 
-void Dispatcher::Serve(const std::shared_ptr<LiveExchange>& exchange) const {
-  Request& request = exchange->mutable_request();
-  if (protected_mode()) CheckLocal(request, parts_.scheme);
-  const Route& route = FindRoute(request);
-  exchange->set_probe(parts_.probe.OfRoute(route));
-  Authorize(route, request);
-  CheckRate(route, *exchange);
-  if (IsWrite(route.method)) RequireJson(request);
-  request.fences = ReadFences(request);
-  if (parts_.tracer && parts_.tracer->enabled() && !route.span.empty())
-    exchange->span() = parts_.tracer->Start(route.span, TraceParentOf(request));
+void Dispatcher::Run(const ExchangePtr& exchange) const {
+  const Route& route = exchange->route();
+  if (parts_.tracer && parts_.tracer->enabled() && !route.span.empty()) {
+    exchange->span() = parts_.tracer->Start(route.span, TraceParentOf(exchange->request()));
+    for (const auto& [key, value] : route.span_attributes) exchange->span().Set(key, value);
+    exchange->Conclude("refused");
+  }
   route.handler(exchange);
 }
 
@@ -107,13 +153,6 @@ void Dispatcher::Authorize(const Route& route, Request& request) const {
        .headers = {{"WWW-Authenticate",
                     fmt::format(R"(Bearer realm="tenure", error="insufficient_scope", scope="{}")",
                                 route.scope)}}});
-}
-
-void Dispatcher::CheckRate(const Route& route, LiveExchange& exchange) const {
-  const std::optional<Quota> quota = parts_.limits.Count(route, exchange.request());
-  if (!quota) return;
-  exchange.set_quota(*quota);
-  if (quota->retry_after_s > 0) throw ProblemError(RateLimited(*quota));
 }
 
 }  // namespace tenure::http

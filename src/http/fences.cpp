@@ -11,13 +11,13 @@
 namespace tenure::http {
 namespace {
 
-constexpr std::string_view kHeader = "Tenure-Fence";
+constexpr std::string_view kFenceHeader = "Tenure-Fence";
 constexpr std::string_view kDefaultTenant = "default";
 constexpr std::size_t kMaxFences = 8;
 constexpr std::size_t kMaxNameBytes = 200;
 
-[[noreturn]] void Refuse(std::string message) {
-  throw ProblemError(InvalidRequest({{std::string(kHeader), std::move(message)}}));
+[[noreturn]] void RefuseFence(std::string message) {
+  throw ProblemError(InvalidRequest({{std::string(kFenceHeader), std::move(message)}}));
 }
 
 bool IsNameByte(char c) {
@@ -45,7 +45,7 @@ base::Fence Parse(std::string_view claim, const Principal& principal) {
   const auto fence =
       equals == std::string_view::npos ? std::nullopt : ParseFence(claim.substr(equals + 1));
   if (!IsName(name) || !fence)
-    Refuse(
+    RefuseFence(
         fmt::format("must be name=fence: a name of 1 to {} of A-Z a-z 0-9 . _ : / @ - and a whole "
                     "number from 1 to {}",
                     kMaxNameBytes, kMaxFence));
@@ -58,11 +58,11 @@ std::vector<base::Fence> ReadFences(const Request& request) {
   std::vector<base::Fence> fences;
   if (request.method == Method::kGet || request.method == Method::kHead) return fences;
   for (const auto& [name, value] : request.headers) {
-    if (!EqualsNoCase(name, kHeader)) continue;
+    if (!EqualsNoCase(name, kFenceHeader)) continue;
     for (std::string_view rest = value;;) {
       const std::size_t comma = rest.find(',');
       if (fences.size() == kMaxFences)
-        Refuse(fmt::format("must not name more than {} fences", kMaxFences));
+        RefuseFence(fmt::format("must not name more than {} fences", kMaxFences));
       fences.push_back(Parse(Trim(rest.substr(0, comma)), *request.principal));
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);

@@ -17,23 +17,11 @@ using BeastView = beast::string_view;
 
 std::string_view View(BeastView text) { return {text.data(), text.size()}; }
 
-Method ToMethod(verb method) {
-  switch (method) {
-    case verb::get:
-      return Method::kGet;
-    case verb::head:
-      return Method::kHead;
-    case verb::put:
-      return Method::kPut;
-    case verb::post:
-      return Method::kPost;
-    case verb::patch:
-      return Method::kPatch;
-    case verb::delete_:
-      return Method::kDelete;
-    default:
-      return Method::kOther;
-  }
+Method MethodOf(std::string_view name) {
+  for (const Method method :
+       {Method::kGet, Method::kHead, Method::kPut, Method::kPost, Method::kPatch, Method::kDelete})
+    if (ToText(method) == name) return method;
+  return Method::kOther;
 }
 
 /// Collects what Beast finds. Lives for one header block and never sees a body.
@@ -52,9 +40,9 @@ class Collector final : public beast::http::basic_parser<true> {
   std::optional<std::string_view> expect;
 
  private:
-  void on_request_impl(verb method, BeastView, BeastView raw_target, int raw_version,
+  void on_request_impl(verb, BeastView method, BeastView raw_target, int raw_version,
                        ErrorCode&) override {
-    request_.method = ToMethod(method);
+    request_.method = MethodOf(View(method));
     version = raw_version;
     target = View(raw_target);
   }
@@ -189,6 +177,23 @@ std::optional<Refusal> ParseHead(std::string_view block, Request& request, Head&
     head.expects_continue = true;
   }
   return std::nullopt;
+}
+
+HeaderScanner::Result HeaderScanner::Scan(std::string_view bytes) {
+  while (true) {
+    const std::size_t end = bytes.find('\n', looked_);
+    if (end == std::string_view::npos) {
+      looked_ = bytes.size();
+      return Result::kMore;
+    }
+    if (end == line_ || bytes[end - 1] != '\r') return Result::kBadLine;
+    const std::string_view line = bytes.substr(line_, end - 1 - line_);
+    line_ = looked_ = end + 1;
+    if (line.empty()) return Result::kEnd;
+    if (line.front() == ' ' || line.front() == '\t') return Result::kFolded;
+    if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos)
+      return Result::kBadLine;
+  }
 }
 
 }  // namespace tenure::http

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "http/json_value.hpp"
 #include "http/message.hpp"
 #include "http/text.hpp"
 
@@ -107,6 +108,7 @@ std::optional<std::string> FieldOfUnfitNumber(std::string_view body) {
 
 dom::object Parse(dom::parser& parser, std::string_view body) {
   if (Trim(body).empty()) RefuseBody("The body is empty; a JSON object is expected.");
+  if (HasByteOrderMark(body)) RefuseBody("The body begins with a byte order mark.");
   dom::element root;
   // The request's buffer has the padding that simdjson reads into: nothing is copied.
   const auto error = parser.parse(body.data(), body.size(), false).get(root);

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/base64.hpp"
-#include "base/time_parse.hpp"
+#include "base/time_text.hpp"
 #include "base/utf8.hpp"
 #include "http/json_document.hpp"
-#include "http/json_text.hpp"
+#include "http/json_value.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
@@ -80,32 +80,126 @@ struct JsonObject::Impl {
   };
 
   /// Starts over with another object. REQUIRES: it has at most kMaxFields.
-  void Load(const dom::object& object);
-  Field* Find(std::string_view name);
+  void Load(const dom::object& object) {
+    fields.clear();
+    member_texts.clear();
+    std::size_t position = 0;
+    for (const auto& [name, value] : object) {
+      if (Field* const known = Find(name))
+        known->repeated = true;
+      else
+        fields.push_back({name, value, position});
+      ++position;
+    }
+  }
+  Field* Find(std::string_view name) {
+    for (Field& field : fields)
+      if (field.name == name) return &field;
+    return nullptr;
+  }
   /// The text of a value as it came, or of this object.
-  std::string_view TextOf(const Field& field);
-  std::string_view OwnText();
+  std::string_view TextOf(const Field& field) {
+    if (member_texts.empty()) member_texts = MemberTexts(OwnText());
+    return member_texts[field.position];
+  }
+  std::string_view OwnText() {
+    if (!parent) return body;
+    if (elements.empty()) elements = ElementTexts(parent->TextOf(*parent->Find(array)));
+    return elements[index];
+  }
   /// Null when it is missing or repeated.
-  const Field* Take(std::string_view name);
+  const Field* Take(std::string_view name) {
+    Field* const field = Find(name);
+    if (!field) return nullptr;
+    field->asked = true;
+    return field->repeated ? nullptr : field;  // RefuseWhatIsLeft says that it is repeated
+  }
   /// The same, and a missing one is wrong. `expected` gives the words for the message; it is called
   /// only when there is one.
   template <class Expected>
-  const Field* Ask(std::string_view name, const Expected& expected);
-  void RefuseWhatIsLeft();
+  const Field* Ask(std::string_view name, const Expected& expected) {
+    const Field* const field = Take(name);
+    if (!field && !Find(name)) Wrong(name, fmt::format("is missing; {} is expected", expected()));
+    return field;
+  }
+  void RefuseWhatIsLeft() {
+    for (const Field& field : fields)
+      if (!field.asked || field.repeated)
+        Wrong(Printable(field.name, kMaxShownNameBytes), UnknownOrRepeated(field.repeated));
+  }
 
   std::optional<std::int64_t> ReadInteger(const Field& field, std::int64_t least,
-                                          std::int64_t most);
-  std::optional<std::string> ReadText(const Field& field, std::size_t max_bytes);
-  std::optional<std::string> ReadObject(const Field& field, std::size_t max_bytes);
-  std::optional<std::string> ReadValue(const Field& field, std::size_t max_bytes);
-  std::optional<base::Uuid> ReadUuid(const Field& field);
+                                          std::int64_t most) {
+    std::int64_t value = 0;
+    const simdjson::error_code error = field.value.get(value);
+    if (!error && value >= least && value <= most) return value;
+    if (error == simdjson::INCORRECT_TYPE)
+      WrongType(field, IntegerWords(least, most));
+    else
+      Wrong(field.name, fmt::format("must be {}", IntegerWords(least, most)));
+    return std::nullopt;
+  }
+  std::optional<std::string> ReadText(const Field& field, std::size_t max_bytes) {
+    std::string_view text;
+    if (field.value.get(text)) {
+      WrongType(field, "a string");
+    } else if (!base::IsStorableText(text)) {
+      // simdjson has seen to UTF-8 and surrogate pairs, but lets \u0000 through.
+      Wrong(field.name, "must be text without U+0000");
+    } else if (text.size() > max_bytes) {
+      Wrong(field.name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
+    } else {
+      return std::string(text);
+    }
+    return std::nullopt;
+  }
+  std::optional<std::string> ReadObject(const Field& field, std::size_t max_bytes) {
+    if (field.value.is_object()) return ReadValue(field, max_bytes);
+    WrongType(field, "an object");
+    return std::nullopt;
+  }
+  std::optional<std::string> ReadValue(const Field& field, std::size_t max_bytes) {
+    if (const auto fault = FaultInside(field.value); !fault.empty()) {
+      Wrong(field.name, std::string(fault));
+      return std::nullopt;
+    }
+    std::string text = simdjson::minify(field.value);
+    if (text.size() <= max_bytes) return text;
+    Wrong(field.name, fmt::format("must not be longer than {} bytes as compact JSON", max_bytes));
+    return std::nullopt;
+  }
+  std::optional<base::Uuid> ReadUuid(const Field& field) {
+    std::string_view text;
+    if (field.value.get(text)) {
+      WrongType(field, "a UUID");
+      return std::nullopt;
+    }
+    const auto id = base::Uuid::Parse(text);
+    if (!id) Wrong(field.name, std::string(kUuidRule));
+    return id;
+  }
   /// Null when it is no array of at most so many. `of`: what its elements are.
   std::optional<dom::array> ReadArray(const Field& field, std::size_t max_items,
-                                      std::string_view of);
+                                      std::string_view of) {
+    dom::array array_value;
+    if (field.value.get(array_value)) {
+      WrongType(field, fmt::format("an array of {}", of));
+      return std::nullopt;
+    }
+    // simdjson counts up to 2^24 - 1 and stays there, far above any bound of ours.
+    if (array_value.size() <= max_items) return array_value;
+    Wrong(field.name, fmt::format("must not have more than {} elements", max_items));
+    return std::nullopt;
+  }
 
   /// How the answer names a field of this object; an empty name stands for the object itself.
-  std::string Place(std::string_view name) const;
-  void Wrong(std::string_view name, std::string message);
+  std::string Place(std::string_view name) const {
+    if (array.empty()) return std::string(name);
+    return fmt::format("{}[{}]{}{}", array, index, name.empty() ? "" : ".", name);
+  }
+  void Wrong(std::string_view name, std::string message) {
+    if (errors->size() < kMaxErrors) errors->push_back({Place(name), std::move(message)});
+  }
   void WrongType(const Field& field, std::string_view expected) {
     Wrong(field.name, fmt::format("must be {}, not {}", expected, TypeName(field.value.type())));
   }
@@ -121,134 +215,6 @@ struct JsonObject::Impl {
   std::vector<std::string_view> elements{};      // of the array that this is an element of
   std::vector<std::string_view> member_texts{};  // by position
 };
-
-void JsonObject::Impl::Load(const dom::object& object) {
-  fields.clear();
-  member_texts.clear();
-  std::size_t position = 0;
-  for (const auto& [name, value] : object) {
-    if (Field* const known = Find(name))
-      known->repeated = true;
-    else
-      fields.push_back({name, value, position});
-    ++position;
-  }
-}
-
-std::string_view JsonObject::Impl::OwnText() {
-  if (!parent) return body;
-  if (elements.empty()) elements = ElementTexts(parent->TextOf(*parent->Find(array)));
-  return elements[index];
-}
-
-std::string_view JsonObject::Impl::TextOf(const Field& field) {
-  if (member_texts.empty()) member_texts = MemberTexts(OwnText());
-  return member_texts[field.position];
-}
-
-JsonObject::Impl::Field* JsonObject::Impl::Find(std::string_view name) {
-  for (Field& field : fields)
-    if (field.name == name) return &field;
-  return nullptr;
-}
-
-const JsonObject::Impl::Field* JsonObject::Impl::Take(std::string_view name) {
-  Field* const field = Find(name);
-  if (!field) return nullptr;
-  field->asked = true;
-  return field->repeated ? nullptr : field;  // RefuseWhatIsLeft says that it is repeated
-}
-
-template <class Expected>
-const JsonObject::Impl::Field* JsonObject::Impl::Ask(std::string_view name,
-                                                     const Expected& expected) {
-  const Field* const field = Take(name);
-  if (!field && !Find(name)) Wrong(name, fmt::format("is missing; {} is expected", expected()));
-  return field;
-}
-
-void JsonObject::Impl::RefuseWhatIsLeft() {
-  for (const Field& field : fields)
-    if (!field.asked || field.repeated)
-      Wrong(Printable(field.name, kMaxShownNameBytes), UnknownOrRepeated(field.repeated));
-}
-
-std::string JsonObject::Impl::Place(std::string_view name) const {
-  if (array.empty()) return std::string(name);
-  return fmt::format("{}[{}]{}{}", array, index, name.empty() ? "" : ".", name);
-}
-
-void JsonObject::Impl::Wrong(std::string_view name, std::string message) {
-  if (errors->size() < kMaxErrors) errors->push_back({Place(name), std::move(message)});
-}
-
-std::optional<std::int64_t> JsonObject::Impl::ReadInteger(const Field& field, std::int64_t least,
-                                                          std::int64_t most) {
-  std::int64_t value = 0;
-  const simdjson::error_code error = field.value.get(value);
-  if (!error && value >= least && value <= most) return value;
-  if (error == simdjson::INCORRECT_TYPE)
-    WrongType(field, IntegerWords(least, most));
-  else
-    Wrong(field.name, fmt::format("must be {}", IntegerWords(least, most)));
-  return std::nullopt;
-}
-
-std::optional<std::string> JsonObject::Impl::ReadText(const Field& field, std::size_t max_bytes) {
-  std::string_view text;
-  if (field.value.get(text)) {
-    WrongType(field, "a string");
-  } else if (!base::IsStorableText(text)) {
-    // simdjson has seen to UTF-8 and surrogate pairs, but lets \u0000 through.
-    Wrong(field.name, "must be text without U+0000");
-  } else if (text.size() > max_bytes) {
-    Wrong(field.name, fmt::format("must not be longer than {} bytes in UTF-8", max_bytes));
-  } else {
-    return std::string(text);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> JsonObject::Impl::ReadObject(const Field& field, std::size_t max_bytes) {
-  if (field.value.is_object()) return ReadValue(field, max_bytes);
-  WrongType(field, "an object");
-  return std::nullopt;
-}
-
-std::optional<std::string> JsonObject::Impl::ReadValue(const Field& field, std::size_t max_bytes) {
-  if (const auto fault = FaultInside(field.value); !fault.empty()) {
-    Wrong(field.name, std::string(fault));
-    return std::nullopt;
-  }
-  std::string text = simdjson::minify(field.value);
-  if (text.size() <= max_bytes) return text;
-  Wrong(field.name, fmt::format("must not be longer than {} bytes as compact JSON", max_bytes));
-  return std::nullopt;
-}
-
-std::optional<base::Uuid> JsonObject::Impl::ReadUuid(const Field& field) {
-  std::string_view text;
-  if (field.value.get(text)) {
-    WrongType(field, "a UUID");
-    return std::nullopt;
-  }
-  const auto id = base::Uuid::Parse(text);
-  if (!id) Wrong(field.name, std::string(kUuidRule));
-  return id;
-}
-
-std::optional<dom::array> JsonObject::Impl::ReadArray(const Field& field, std::size_t max_items,
-                                                      std::string_view of) {
-  dom::array array_value;
-  if (field.value.get(array_value)) {
-    WrongType(field, fmt::format("an array of {}", of));
-    return std::nullopt;
-  }
-  // simdjson counts up to 2^24 - 1 and stays there, far above any bound of ours.
-  if (array_value.size() <= max_items) return array_value;
-  Wrong(field.name, fmt::format("must not have more than {} elements", max_items));
-  return std::nullopt;
-}
 
 JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) { impl_->fields.reserve(8); }
 JsonObject::~JsonObject() = default;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,18 @@ class JsonFields final : public JsonObject {
   std::unique_ptr<Body> body_;
 };
 
+/// What is wrong with a `cursor` that no page of the list ended with.
+inline constexpr std::string_view kNoCursor = "is not one of this list";
+
+/// The one value whose word is `text`; nothing when it is no word of them. For enumerations that
+/// have a ToText.
+template <class Value>
+std::optional<Value> OneOf(std::string_view text, std::initializer_list<Value> values) {
+  for (const Value value : values)
+    if (ToText(value) == text) return value;
+  return std::nullopt;
+}
+
 /// The query string of a list or a GET, read the same way: known names only, each at most once.
 class QueryFields {
  public:
@@ -108,6 +121,19 @@ class QueryFields {
   std::optional<std::int64_t> Integer(std::string_view name, std::int64_t least, std::int64_t most);
   std::optional<bool> Flag(std::string_view name);
   std::optional<std::string> Text(std::string_view name, std::size_t max_bytes);
+  /// What `parse` makes of the text: nothing is a mistake, and `rule` says what would be none.
+  template <class Parse>
+  auto Parsed(std::string_view name, std::size_t max_bytes, std::string_view rule,
+              const Parse& parse) -> decltype(parse(std::string())) {
+    const auto text = Text(name, max_bytes);
+    if (!text) return std::nullopt;
+    auto value = parse(*text);
+    if (!value) Wrong(name, std::string(rule));
+    return value;
+  }
+
+  /// How many items a page of a list may have: `limit`, which has a default.
+  std::int64_t PageLimit() { return Integer("limit", 1, 1'000).value_or(100); }
 
   void Finish();
 
@@ -123,5 +149,9 @@ class QueryFields {
   std::vector<Parameter> parameters_;
   std::vector<FieldError> errors_;
 };
+
+/// For requests that say everything by their path. Throw a 400 for anything more.
+inline void ExpectNoQuery(const Request& request) { QueryFields(request.query).Finish(); }
+inline void ExpectNoFields(const Request& request) { JsonFields(request.body).Finish(); }
 
 }  // namespace tenure::http

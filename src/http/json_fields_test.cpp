@@ -23,14 +23,11 @@ class Body {
   std::size_t size_;
 };
 
-/// Reads "text" (at most 10 bytes) and "number" (1 to 3); returns what is wrong.
-Problem ProblemOf(std::string_view json) {
-  const Body body(json);
+/// What `read` is refused with; 200 when it is not.
+template <class Read>
+Problem ProblemIn(const Read& read) {
   try {
-    JsonFields fields(body.view());
-    fields.Text("text", 10);
-    fields.Integer("number", 1, 3);
-    fields.Finish();
+    read();
   } catch (const ProblemError& error) {
     return error.problem();
   }
@@ -41,6 +38,29 @@ std::string Errors(const Problem& problem) {
   std::string out;
   for (const FieldError& error : problem.errors) out += error.field + ": " + error.message + "\n";
   return out;
+}
+
+/// Reads "text" (at most 10 bytes) and "number" (1 to 3); returns what is wrong.
+Problem ProblemOf(std::string_view json) {
+  const Body body(json);
+  return ProblemIn([&] {
+    JsonFields fields(body.view());
+    fields.Text("text", 10);
+    fields.Integer("number", 1, 3);
+    fields.Finish();
+  });
+}
+
+/// Runs `read` over the body and returns what is wrong, a line each.
+template <class Read>
+std::string ErrorsOf(std::string_view json, Read read) {
+  const Body body(json);
+  const Problem problem = ProblemIn([&] {
+    JsonFields fields(body.view());
+    read(fields);
+    fields.Finish();
+  });
+  return problem.errors.empty() ? problem.detail : Errors(problem);
 }
 
 TEST(JsonFields, ReadsWhatIsAskedFor) {
@@ -177,20 +197,6 @@ TEST(JsonFields, TheParserServesOneBodyAfterAnother) {
     EXPECT_EQ(ProblemOf(R"({"text":")" + std::string(100'000, 'x') + R"("})").status, 400);
     EXPECT_EQ(ProblemOf(R"({"text":"a","number":1})").status, 200);
   }
-}
-
-/// Runs `read` over the body and returns what is wrong, a line each.
-template <class Read>
-std::string ErrorsOf(std::string_view json, Read read) {
-  const Body body(json);
-  try {
-    JsonFields fields(body.view());
-    read(fields);
-    fields.Finish();
-  } catch (const ProblemError& error) {
-    return error.problem().errors.empty() ? error.problem().detail : Errors(error.problem());
-  }
-  return "";
 }
 
 TEST(JsonFields, AnOptionalFieldMayBeMissing) {
@@ -352,12 +358,7 @@ TEST(JsonFields, AnAnswerNamesABoundedNumberOfFaults) {
   const Body body(json);
   JsonFields fields(body.view());
   fields.Objects("leases", 1'000, [](JsonObject& lease) { lease.Text("name", 5); });
-  try {
-    fields.Finish();
-    FAIL();
-  } catch (const ProblemError& error) {
-    EXPECT_EQ(error.problem().errors.size(), 200U);
-  }
+  EXPECT_EQ(ProblemIn([&] { fields.Finish(); }).errors.size(), 200U);
 }
 
 TEST(QueryFields, ReadsWhatIsAskedFor) {
@@ -381,19 +382,15 @@ TEST(QueryFields, NamesEverythingThatIsWrongAtOnce) {
   fields.Uuid("id");
   fields.Text("text", 3);
   fields.Text("twice", 3);
-  try {
-    fields.Finish();
-    FAIL();
-  } catch (const ProblemError& error) {
-    EXPECT_EQ(error.problem().status, 400);
-    EXPECT_EQ(Errors(error.problem()),
-              "number: must be a whole number from 0 to 7\n"
-              "flag: must be true or false\n"
-              "id: must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071\n"
-              "text: must not be longer than 3 bytes in UTF-8\n"
-              "twice: stands there more than once\n"
-              "other: is not known here\n");
-  }
+  const Problem problem = ProblemIn([&] { fields.Finish(); });
+  EXPECT_EQ(problem.status, 400);
+  EXPECT_EQ(Errors(problem),
+            "number: must be a whole number from 0 to 7\n"
+            "flag: must be true or false\n"
+            "id: must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071\n"
+            "text: must not be longer than 3 bytes in UTF-8\n"
+            "twice: stands there more than once\n"
+            "other: is not known here\n");
 }
 
 TEST(QueryFields, OnlyTextIsRead) {
@@ -435,14 +432,16 @@ TEST(JsonFields, ListsOfTextsAndIdsNameTheElementThatIsWrong) {
   fields.OptionalUuids("ids", 3);
   fields.OptionalTime("due");
   fields.OptionalBytes("bytes", 10);
-  try {
-    fields.Finish();
-    FAIL() << "it must be refused";
-  } catch (const ProblemError& error) {
-    std::string names;
-    for (const FieldError& each : error.problem().errors) names += each.field + " ";
-    EXPECT_EQ(names, "topics[1] topics[2] ids[0] due bytes ");
-  }
+  std::string names;
+  for (const FieldError& each : ProblemIn([&] { fields.Finish(); }).errors)
+    names += each.field + " ";
+  EXPECT_EQ(names, "topics[1] topics[2] ids[0] due bytes ");
+}
+
+TEST(JsonFields, AByteOrderMarkIsRefused) {
+  const Problem problem = ProblemOf("\xEF\xBB\xBF{\"text\":\"a\",\"number\":1}");
+  EXPECT_EQ(problem.status, 400);
+  EXPECT_THAT(problem.detail, testing::HasSubstr("byte order mark"));
 }
 
 }  // namespace

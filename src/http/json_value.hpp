@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +8,11 @@
 #include <vector>
 
 namespace tenure::http {
+
+/// Whether a text begins with a byte order mark, which JSON must not (RFC 8259). It is refused before
+/// anything is parsed: some versions of simdjson skip it, and what is read beside them would be off
+/// by its three bytes.
+inline bool HasByteOrderMark(std::string_view text) { return text.starts_with("\xEF\xBB\xBF"); }
 
 /// A small JSON document in a format of others: the claims of a token, a set of keys. A copy, and
 /// nothing but values. What a request of ours must look like is JsonFields' business; here unknown
@@ -42,5 +46,15 @@ class JsonValue {
   /// Null, true and false are `monostate`: nobody asks for them.
   std::variant<std::monostate, double, std::string, std::vector<JsonValue>, Members> value_;
 };
+
+// Where the parts of a JSON value stand in its text, for values that are kept as they came. The
+// parser's own form has lost that: it knows 1.0 and 1e0 only as the same number.
+//
+// REQUIRES: the text is valid JSON, which the parser has seen to; nothing is checked again.
+
+/// The texts of an object's values in their order, those of repeated names among them.
+std::vector<std::string_view> MemberTexts(std::string_view object);
+/// The texts of an array's elements.
+std::vector<std::string_view> ElementTexts(std::string_view array);
 
 }  // namespace tenure::http

@@ -5,7 +5,7 @@
 
 #include "base/log.hpp"
 #include "http/connection.hpp"
-#include "http/response_writer.hpp"
+#include "http/message.hpp"
 
 namespace tenure::http {
 namespace {
@@ -53,7 +53,7 @@ void Loop::EndRound() {
 }
 
 void Loop::Post(base::Task task) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (shut_) return;  // the task is the caller's and ends outside the lock
   inbox_.push_back(std::move(task));
   if (wake_pending_) return;
@@ -64,7 +64,7 @@ void Loop::Post(base::Task task) {
 
 void Loop::Drain() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     wake_pending_ = false;
     running_.swap(inbox_);
   }
@@ -82,7 +82,7 @@ void Loop::Drain() {
 
 void Loop::Shut() {
   std::vector<base::Task> dropped;
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   shut_ = true;
   dropped.swap(inbox_);
 }
@@ -116,6 +116,13 @@ void Loop::Remove(Connection& connection) {
   last->set_place(connection.place());
   connections_.pop_back();
   FinishWhenEmpty();
+}
+
+bool Loop::CloseIdlest() {
+  if (idle_.empty()) return false;
+  const auto connection = static_cast<Connection&>(idle_.front()).shared_from_this();
+  connection->MakeRoom();
+  return true;
 }
 
 template <class Visit>

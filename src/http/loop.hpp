@@ -1,19 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <boost/intrusive/list.hpp>
+
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "base/task.hpp"
 #include "http/asio.hpp"
 
 namespace tenure::http {
 
 class Connection;
+
+/// What a connection is for the list of those that wait for their client.
+class IdleLink : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::safe_link>> {};
 
 /// One event loop: a thread's io_context, the connections that live on it, and the inbox for work
 /// that ends on other threads.
@@ -47,6 +52,12 @@ class Loop final : public base::Executor {
   void Add(Connection& connection);
   void Remove(Connection& connection);
 
+  /// The connection waits for its client from now on, or no more.
+  void BeginIdle(IdleLink& connection) { idle_.push_back(connection); }
+  void EndIdle(IdleLink& connection) { idle_.erase(idle_.iterator_to(connection)); }
+  /// Closes the connection that has waited longest for its client; false when none waits.
+  bool CloseIdlest();
+
   /// Runs at each sweep, for whoever has something to try again.
   void OnSweep(base::UniqueFunction<> action) { on_sweep_ = std::move(action); }
 
@@ -74,15 +85,17 @@ class Loop final : public base::Executor {
   Timer sweep_timer_;
   std::string date_;
   std::vector<Connection*> connections_;  // each removes itself when it closes
+  // Of them: those that wait for their client, the one that has waited longest first.
+  boost::intrusive::list<IdleLink, boost::intrusive::constant_time_size<false>> idle_;
   base::UniqueFunction<> on_sweep_;
   bool stopping_ = false;
   std::vector<base::Task> running_;     // Drain's half of the double buffer
   std::vector<base::Task> afterwards_;  // of this round
 
-  std::mutex mutex_;               // guards what follows
-  std::vector<base::Task> inbox_;  //
-  bool wake_pending_ = false;      // a Drain is on its way
-  bool shut_ = false;
+  base::Mutex mutex_;
+  std::vector<base::Task> inbox_ TENURE_GUARDED_BY(mutex_);
+  bool wake_pending_ TENURE_GUARDED_BY(mutex_) = false;  // a Drain is on its way
+  bool shut_ TENURE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tenure::http

@@ -1,6 +1,10 @@
 #include "http/message.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +15,11 @@
 
 namespace tenure::http {
 namespace {
+
+/// In the order of the enumeration. libcurl is given them as they are: they end with NUL.
+constexpr std::array<std::string_view, 7> kMethodNames{"GET",   "HEAD",   "PUT",  "POST",
+                                                       "PATCH", "DELETE", "other"};
+static_assert(kMethodNames.size() == static_cast<std::size_t>(Method::kOther) + 1);
 
 constexpr std::size_t kMaxDetailBytes = 2'000;
 constexpr int kRetryAfterFaultSeconds = 1;
@@ -54,27 +63,86 @@ Problem Unavailable(std::string_view type, std::string_view title, std::string_v
   return problem;
 }
 
+struct Kind {
+  std::string_view label;
+  int status;
+  std::string_view type;
+  std::string_view title;
+};
+
+/// In the order of the enumeration.
+constexpr std::array<Kind, kRejectionCount> kKinds{{
+    {"malformed", 400, "malformed-request", "This is not a request that can be read safely"},
+    {"version", 505, "version-not-supported", "This version of HTTP is not spoken here"},
+    {"header_limit", 431, "header-too-large", "The request's header is too large"},
+    {"body_limit", 413, "body-too-large", "The request's body is too large"},
+    {"expectation", 417, "expectation-failed", "This expectation cannot be met"},
+    {"header_timeout", 408, "request-timeout", "The request's header did not arrive in time"},
+    {"body_timeout", 408, "request-timeout", "The request's body did not arrive in time"},
+    {"connections", 503, "too-many-connections", "The server has too many connections"},
+    {"not_tls", 400, "tls-required", "This port speaks TLS"},
+    {"body_memory", 503, "too-many-bodies", "The server has no memory for this body now"},
+}};
+
+const Kind& KindOf(Rejection rejection) { return kKinds[static_cast<std::size_t>(rejection)]; }
+
+constexpr std::size_t kHeaderEstimateBytes = 384;
+
+constexpr std::array<std::pair<int, std::string_view>, 22> kReasons{{
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {417, "Expectation Failed"},
+    {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+}};
+
+std::string_view ReasonOf(int status) {
+  const auto* const known =
+      std::ranges::find(kReasons, status, &decltype(kReasons)::value_type::first);
+  return known == kReasons.end() ? "Status" : known->second;
+}
+
+template <class Integer>
+void AppendNumber(std::string& out, Integer value) {
+  std::array<char, 24> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+/// A value cannot end its line: whatever a handler put there, control characters become spaces.
+void AppendHeader(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ");
+  for (const char c : value)
+    out.push_back(static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c);
+  out.append("\r\n");
+}
+
+bool Has(const Response& response, std::string_view name) {
+  for (const auto& header : response.headers)
+    if (EqualsNoCase(header.first, name)) return true;
+  return false;
+}
+
 }  // namespace
 
-std::string_view ToText(Method method) {
-  switch (method) {
-    case Method::kGet:
-      return "GET";
-    case Method::kHead:
-      return "HEAD";
-    case Method::kPut:
-      return "PUT";
-    case Method::kPost:
-      return "POST";
-    case Method::kPatch:
-      return "PATCH";
-    case Method::kDelete:
-      return "DELETE";
-    case Method::kOther:
-      return "other";
-  }
-  return "other";
-}
+std::string_view ToText(Method method) { return kMethodNames[static_cast<std::size_t>(method)]; }
 
 const PrincipalPtr& Nobody() {
   static const PrincipalPtr nobody = std::make_shared<const Principal>();
@@ -98,6 +166,10 @@ Problem InvalidRequest(std::vector<FieldError> errors) {
                        : fmt::format("{} things are wrong; see errors.", errors.size());
   problem.errors = std::move(errors);
   return problem;
+}
+
+void RefuseField(std::string field, std::string message) {
+  throw ProblemError(InvalidRequest({{std::move(field), std::move(message)}}));
 }
 
 Problem NotFound(std::string detail) {
@@ -153,6 +225,54 @@ Response ToResponse(const Problem& problem, std::string_view request_id) {
   if (problem.retry_after_s)
     response.headers.emplace_back("Retry-After", std::to_string(*problem.retry_after_s));
   return response;
+}
+
+std::string_view ToText(Rejection rejection) { return KindOf(rejection).label; }
+
+Problem ToProblem(Rejection rejection, std::string_view detail) {
+  const Kind& kind = KindOf(rejection);
+  Problem problem{
+      .status = kind.status, .type = kind.type, .title = kind.title, .detail = std::string(detail)};
+  if (kind.status == 503) problem.retry_after_s = 1;
+  return problem;
+}
+
+void AppendResponse(std::string& out, const Response& response, const ResponseFrame& frame) {
+  const bool may_have_body = response.status != 204 && response.status != 304;
+  out.reserve(out.size() + kHeaderEstimateBytes + response.body.size());
+  out.append("HTTP/1.1 ");
+  AppendNumber(out, response.status);
+  out.append(" ").append(ReasonOf(response.status)).append("\r\n");
+  if (may_have_body) {
+    out.append("Content-Type: ").append(response.content_type).append("\r\nContent-Length: ");
+    AppendNumber(out, response.body.size());
+    out.append("\r\n");
+  }
+  out.append("Date: ").append(frame.date);
+  out.append("\r\nX-Request-Id: ").append(frame.request_id);
+  out.append("\r\nX-Content-Type-Options: nosniff\r\n");
+  if (!Has(response, "Cache-Control")) out.append("Cache-Control: no-store\r\n");
+  for (const auto& [name, value] : response.headers) AppendHeader(out, name, value);
+  if (frame.close) out.append("Connection: close\r\n");
+  out.append("\r\n");
+  if (may_have_body && !frame.head) out.append(response.body);
+}
+
+std::string HttpDate(std::int64_t wall_ms) {
+  static constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed",
+                                                         "Thu", "Fri", "Sat"};
+  static constexpr std::array<std::string_view, 12> kMonths{
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::sys_seconds instant{
+      std::chrono::floor<std::chrono::seconds>(std::chrono::milliseconds(wall_ms))};
+  const auto midnight = std::chrono::floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date(midnight);
+  const std::chrono::hh_mm_ss time(instant - midnight);
+  return fmt::format(
+      "{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT",
+      kDays[std::chrono::weekday(midnight).c_encoding()], static_cast<unsigned>(date.day()),
+      kMonths[static_cast<unsigned>(date.month()) - 1], static_cast<int>(date.year()),
+      time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
 }  // namespace tenure::http

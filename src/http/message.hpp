@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -71,6 +70,18 @@ struct Response {
   std::vector<std::pair<std::string_view, std::string>> headers{};  ///< names are literals
 };
 
+/// Where a request leaves its asker: what the answer's headers say. (RateLimit-Limit, -Remaining,
+/// -Reset and -Policy as the IETF's draft "RateLimit header fields for HTTP" has them.)
+struct Quota {
+  std::int64_t limit = 0;  ///< 0: there is none
+  std::int64_t remaining = 0;
+  std::int64_t reset_s = 0;
+  std::int64_t window_s = 0;
+  int retry_after_s = 0;  ///< 0: the request is allowed
+
+  void AddTo(Response& response) const;
+};
+
 struct FieldError {
   std::string field;
   std::string message;
@@ -104,10 +115,47 @@ class ProblemError : public std::runtime_error {
 
 /// 400 that names each field.
 Problem InvalidRequest(std::vector<FieldError> errors);
+[[noreturn]] void RefuseField(std::string field, std::string message);
 Problem NotFound(std::string detail);
 /// The one table from faults to statuses.
 Problem FromFault(const base::Fault& fault);
 
 Response ToResponse(const Problem& problem, std::string_view request_id);
+
+/// Why a connection's bytes never became a request. After each of these the connection is closed:
+/// where the next request would begin is not known, or nobody waits for it.
+enum class Rejection {
+  kMalformed,      ///< 400: not HTTP, or HTTP that two readers could read differently
+  kVersion,        ///< 505: neither HTTP/1.1 nor HTTP/1.0
+  kHeaderLimit,    ///< 431
+  kBodyLimit,      ///< 413
+  kExpectation,    ///< 417: an Expect other than 100-continue
+  kHeaderTimeout,  ///< 408
+  kBodyTimeout,    ///< 408
+  kConnections,    ///< 503: the server has as many connections as it may
+  kNotTls,         ///< 400: plain HTTP where TLS is spoken
+  kBodyMemory,     ///< 503: the bodies of all requests together take as much as they may
+};
+inline constexpr std::size_t kRejectionCount = 10;
+
+/// Its label in tenure_http_rejected_total.
+std::string_view ToText(Rejection rejection);
+
+/// `detail` says what exactly was wrong; it never quotes the client's bytes.
+Problem ToProblem(Rejection rejection, std::string_view detail);
+
+/// What an answer on the wire has besides the handler's response.
+struct ResponseFrame {
+  std::string_view request_id;
+  std::string_view date;  ///< as HttpDate gives it
+  bool head = false;      ///< the request was HEAD: everything but the body
+  bool close = false;     ///< the connection ends after this answer
+};
+
+/// Appends header and body as they go to the socket, so that an answer is one write.
+void AppendResponse(std::string& out, const Response& response, const ResponseFrame& frame);
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string HttpDate(std::int64_t wall_ms);
 
 }  // namespace tenure::http

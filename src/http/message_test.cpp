@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/response_writer.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {

@@ -1,14 +1,18 @@
 #include "http/outgoing.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <deque>
 #include <iterator>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 
+#include "base/mutex.hpp"
+#include "base/operator_url.hpp"
+#include "base/time_text.hpp"
 #include "http/curl.hpp"
-#include "http/outgoing_transfer.hpp"
+#include "http/text.hpp"
 
 namespace tenure::http {
 namespace {
@@ -16,9 +20,163 @@ namespace {
 /// Nothing depends on it: libcurl's own timers, deadlines and `Send` end the wait.
 constexpr std::int64_t kPollMs = 60'000;
 
-OutgoingReply Refusal(std::string why) { return {.error = std::move(why)}; }
+OutgoingReply NotSent(std::string why) { return {.error = std::move(why)}; }
+
+constexpr std::int64_t kMaxRetryAfterMs = 24LL * 60 * 60 * 1'000;
+constexpr std::size_t kMaxHeaderBytes = 64 << 10;
+constexpr std::size_t kMaxTroubleBytes = 200;
+
+bool IsToken(std::string_view name) {
+  const auto is_token = [](char c) {
+    return c > ' ' && c < '\x7f' &&
+           std::string_view("\"(),/:;<=>?@[\\]{}").find(c) == std::string_view::npos;
+  };
+  return !name.empty() && std::ranges::all_of(name, is_token);
+}
+
+bool IsFieldValue(std::string_view value) {
+  const auto is_plain = [](unsigned char c) { return (c >= ' ' && c != 0x7f) || c == '\t'; };
+  return std::ranges::all_of(value, is_plain);
+}
+
+/// An empty body of a POST is a body too: "Content-Length: 0".
+bool HasBody(const OutgoingRequest& request) {
+  return !request.body.empty() || request.method == Method::kPost;
+}
+
+bool Names(const OutgoingRequest& request, std::string_view name) {
+  return std::ranges::any_of(request.headers,
+                             [&](const auto& header) { return EqualsNoCase(header.first, name); });
+}
+
+/// Why a request cannot be sent at all, if so. Quotes nothing of it: there may be secrets in it.
+std::optional<std::string> OutgoingProblem(const OutgoingRequest& request) {
+  if (const auto problem = base::OperatorUrlProblem(request.url))
+    return "the address is not allowed: " + *problem;
+  for (const auto& [name, value] : request.headers)
+    if (!IsToken(name) || !IsFieldValue(value))
+      return "a header has a character that none may have";
+  return std::nullopt;
+}
+
+/// One request on its way: its libcurl handle and what has come back so far. The handle points into
+/// this object, so it does not move. Used by one thread; between construction and `Finish` the
+/// handle is in a multi handle, which the owner sees to.
+class OutgoingTransfer {
+ public:
+  /// REQUIRES: OutgoingProblem(request) found none; 0 < left_ms.
+  OutgoingTransfer(OutgoingRequest request, Outgoing::Done done, const std::string& ca_file,
+                   std::int64_t left_ms)
+      : request_(std::move(request)),
+        done_(std::move(done)),
+        headers_(HeaderLines()),
+        easy_(curl::NewEasy(ca_file)) {
+    using curl::Set;
+    Set(easy_, CURLOPT_URL, request_.url.c_str());
+    Set(easy_, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION);
+    Set(easy_, CURLOPT_HTTPHEADER, headers_.get());
+    Set(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(left_ms));
+    Set(easy_, CURLOPT_ERRORBUFFER, trouble_.data());
+    Set(easy_, CURLOPT_WRITEFUNCTION, &OnBody);
+    Set(easy_, CURLOPT_WRITEDATA, this);
+    Set(easy_, CURLOPT_HEADERFUNCTION, &OnHeader);
+    Set(easy_, CURLOPT_HEADERDATA, this);
+    SetMethod(easy_, request_.method, HasBody(request_) ? &request_.body : nullptr);
+  }
+  OutgoingTransfer(const OutgoingTransfer&) = delete;
+  OutgoingTransfer& operator=(const OutgoingTransfer&) = delete;
+
+  CURL* handle() const { return easy_.get(); }
+
+  /// What came of it, now that libcurl says that it is over. `wall_ms` is for a Retry-After with a
+  /// date from a server that does not say what time it has itself.
+  OutgoingReply Finish(CURLcode result, std::int64_t wall_ms) {
+    if (result != CURLE_OK && !reply_.truncated) return GiveUp(Trouble(result));
+    // To libcurl a header that ends with the connection is a whole answer.
+    if (!head_ended_) return GiveUp("the answer broke off");
+    reply_.status = curl::StatusOf(easy_);
+    reply_.retry_after_ms = ParseRetryAfterMs(retry_after_, date_ms_.value_or(wall_ms));
+    return std::move(reply_);
+  }
+  /// The same for one that is given up.
+  OutgoingReply GiveUp(std::string why) const {
+    return {.error = std::move(why), .maybe_received = curl::WasSent(easy_)};
+  }
+
+  Outgoing::Done& done() { return done_; }
+
+ private:
+  /// Returning less than it was given makes libcurl give up.
+  static std::size_t OnBody(char* data, std::size_t, std::size_t size, void* self) {
+    auto& transfer = *static_cast<OutgoingTransfer*>(self);
+    std::string& body = transfer.reply_.body;
+    const std::size_t room = transfer.request_.answer_max - body.size();
+    body.append(data, std::min(size, room));
+    transfer.reply_.truncated = size > room;
+    return transfer.reply_.truncated ? 0 : size;
+  }
+  static std::size_t OnHeader(char* data, std::size_t, std::size_t size, void* self) {
+    auto& transfer = *static_cast<OutgoingTransfer*>(self);
+    transfer.header_bytes_ += size;
+    if (transfer.header_bytes_ > kMaxHeaderBytes) return 0;
+    transfer.TakeHeader({data, size});
+    return size;
+  }
+  void TakeHeader(std::string_view line) {
+    if (line.starts_with("HTTP/")) {  // "100 Continue" may have come before
+      head_ended_ = false;
+      retry_after_.clear();
+      date_ms_.reset();
+    }
+    if (line == "\r\n" || line == "\n") head_ended_ = true;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !line.ends_with("\r\n")) return;
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = Trim(line.substr(colon + 1, line.size() - colon - 3));
+    if (EqualsNoCase(name, "Retry-After")) retry_after_ = value;
+    if (EqualsNoCase(name, "Date")) date_ms_ = base::ParseHttpDateMs(value);
+  }
+  curl::HeaderList HeaderLines() const {
+    curl::HeaderList list;
+    Append(list, "Expect:");  // libcurl would wait for "100 Continue" with large bodies
+    if (HasBody(request_) && !Names(request_, "Content-Type"))
+      Append(list, "Content-Type: application/json");
+    for (const auto& [name, value] : request_.headers)
+      // A name alone would take a header out; the semicolon is libcurl's word for an empty one.
+      Append(list, value.empty() ? name + ";" : name + ": " + value);
+    return list;
+  }
+  std::string Trouble(CURLcode result) const {
+    if (header_bytes_ > kMaxHeaderBytes) return "the header of the answer is too long";
+    const std::string_view detail(trouble_.data());
+    return Printable(detail.empty() ? curl_easy_strerror(result) : detail, kMaxTroubleBytes);
+  }
+
+  const OutgoingRequest request_;
+  Outgoing::Done done_;
+  const curl::HeaderList headers_;
+  std::array<char, CURL_ERROR_SIZE> trouble_{};
+  OutgoingReply reply_{};
+  std::size_t header_bytes_ = 0;
+  bool head_ended_ = false;
+  std::string retry_after_{};
+  std::optional<std::int64_t> date_ms_{};  // the server's own clock
+  const curl::Easy easy_;                  // last: it points to the others
+};
 
 }  // namespace
+
+std::optional<std::int64_t> ParseRetryAfterMs(std::string_view text, std::int64_t now_ms) {
+  if (const auto date_ms = base::ParseHttpDateMs(text))
+    return std::clamp<std::int64_t>(*date_ms - now_ms, 0, kMaxRetryAfterMs);
+  const bool digits =
+      !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!digits) return std::nullopt;
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{}) return kMaxRetryAfterMs;  // more digits than a number holds
+  return std::min(seconds, kMaxRetryAfterMs / 1'000) * 1'000;
+}
 
 /// What waits is guarded by the mutex and is anybody's; what is under way is the thread's alone.
 /// Each of the two has one door, `Admit`, which moves from the first to the second.
@@ -38,7 +196,7 @@ class Outgoing::Impl {
 
   void Stop() {
     {
-      const std::lock_guard lock(mutex_);
+      const base::Lock lock(mutex_);
       stopping_ = true;
     }
     curl_multi_wakeup(multi_.get());
@@ -47,12 +205,12 @@ class Outgoing::Impl {
   }
 
   void Send(OutgoingRequest request, Done done) {
-    if (auto problem = OutgoingProblem(request)) return done(Refusal(std::move(*problem)));
+    if (auto problem = OutgoingProblem(request)) return done(NotSent(std::move(*problem)));
     const std::int64_t deadline_ms =
         clock_.BootMs() + std::max<std::int64_t>(request.timeout_ms, 1);
     Waiting waiting{
         .deadline_ms = deadline_ms, .request = std::move(request), .done = std::move(done)};
-    if (auto problem = Enqueue(waiting)) return waiting.done(Refusal(std::move(*problem)));
+    if (auto problem = Enqueue(waiting)) return waiting.done(NotSent(std::move(*problem)));
     // After the queue: a wait that this does not end has not looked at the queue yet.
     curl_multi_wakeup(multi_.get());
   }
@@ -67,7 +225,7 @@ class Outgoing::Impl {
   /// Takes it, or says why not and leaves it alone.
   std::optional<std::string> Enqueue(Waiting& waiting) {
     const std::size_t bytes = waiting.request.body.size();
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     if (stopping_) return "the program is stopping";
     if (queue_.size() >= options_.queue_items || bytes > options_.queue_bytes - queue_bytes_)
       return "too many requests wait to be sent";
@@ -91,20 +249,19 @@ class Outgoing::Impl {
     std::vector<Waiting> late;
     std::vector<Waiting> next;
     {
-      const std::lock_guard lock(mutex_);
+      const base::Lock lock(mutex_);
       if (stopping_) return false;
       late = TakeLate();
       while (!queue_.empty() && in_flight_.size() + next.size() < options_.in_flight_max)
         next.push_back(TakeFirst());
     }
     for (Waiting& waiting : late)
-      waiting.done(Refusal("the request's time was over before its turn came"));
+      waiting.done(NotSent("the request's time was over before its turn came"));
     for (Waiting& waiting : next) Begin(std::move(waiting));
     return true;
   }
 
-  /// REQUIRES: mutex_ held.
-  std::vector<Waiting> TakeLate() {
+  std::vector<Waiting> TakeLate() TENURE_REQUIRES(mutex_) {
     const std::int64_t now_ms = clock_.BootMs();
     const auto first = std::stable_partition(
         queue_.begin(), queue_.end(), [&](const Waiting& w) { return w.deadline_ms > now_ms; });
@@ -115,8 +272,8 @@ class Outgoing::Impl {
     return late;
   }
 
-  /// REQUIRES: mutex_ held, queue_ not empty.
-  Waiting TakeFirst() {
+  /// REQUIRES: queue_ is not empty.
+  Waiting TakeFirst() TENURE_REQUIRES(mutex_) {
     Waiting first = std::move(queue_.front());
     queue_.pop_front();
     queue_bytes_ -= first.request.body.size();
@@ -155,7 +312,7 @@ class Outgoing::Impl {
 
   /// Until the first deadline of those that wait; those under way are libcurl's business.
   int PollMs() {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     const std::int64_t now_ms = clock_.BootMs();
     std::int64_t wait_ms = kPollMs;
     for (const Waiting& waiting : queue_) wait_ms = std::min(wait_ms, waiting.deadline_ms - now_ms);
@@ -169,11 +326,11 @@ class Outgoing::Impl {
     }
     std::deque<Waiting> left;
     {
-      const std::lock_guard lock(mutex_);
+      const base::Lock lock(mutex_);
       left = std::exchange(queue_, {});
       queue_bytes_ = 0;
     }
-    for (Waiting& waiting : left) waiting.done(Refusal("the program is stopping"));
+    for (Waiting& waiting : left) waiting.done(NotSent("the program is stopping"));
   }
 
   const OutgoingOptions options_;
@@ -181,11 +338,10 @@ class Outgoing::Impl {
   const curl::Multi multi_;  // the thread's, except for its wake-up; also keeps the connections
   std::unordered_map<CURL*, std::unique_ptr<OutgoingTransfer>> in_flight_;  // the thread's
 
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::deque<Waiting> queue_;
-  std::size_t queue_bytes_ = 0;
-  bool stopping_ = false;
+  base::Mutex mutex_;
+  std::deque<Waiting> queue_ TENURE_GUARDED_BY(mutex_);
+  std::size_t queue_bytes_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
 };

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,10 +52,10 @@ struct OutgoingReply {
 ///
 /// Invariants:
 ///  (1) `done` runs exactly once for each `Send`, with no lock held: it may send again.
-///  (2) It runs within `timeout_ms` of `Send` and the moment that other `done`s take, however many
-///      wait: the time in the queue counts, and what is too late is not begun. So one receiver that
-///      hangs delays the others by their own time-out at most. (Only a name server that does not
-///      answer can hold up the thread, and only when a request to it is given up.)
+///  (2) `done` runs within `timeout_ms` of `Send` and the moment that other `done`s take, however
+///      many wait: the time in the queue counts, and what is too late is not begun. So one receiver
+///      that hangs delays the others by their own time-out at most. (Only a name server that does
+///      not answer can hold up the thread, and only when a request to it is given up.)
 ///  (3) A status means that the whole answer came, up to `answer_max`. An answer that breaks off is
 ///      none, whatever it had begun to say. (One whose length only the end of the connection tells
 ///      has no other end.)
@@ -89,5 +90,9 @@ class Outgoing {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What Retry-After asks for, from now on: seconds, or the distance of a date from `now_ms`. At
+/// most a day: further ahead nobody knows what a server will want. Nothing when it is neither.
+std::optional<std::int64_t> ParseRetryAfterMs(std::string_view text, std::int64_t now_ms);
 
 }  // namespace tenure::http

@@ -1,15 +1,10 @@
 #include "http/outgoing.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <memory>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -17,91 +12,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/outgoing_transfer.hpp"
 #include "http/test_server.hpp"
+#include "support/http_receiver.hpp"
 
 namespace tenure::http {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr std::int64_t kPatienceMs = 20'000;
-
-/// A server that is nothing but a socket: the test reads each request and says every byte that
-/// comes back. For the test's thread.
-class RudeServer {
- public:
-  RudeServer() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    const timeval patience{.tv_sec = kPatienceMs / 1'000, .tv_usec = 0};
-    ::setsockopt(listener_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    if (::bind(listener_, any, size) != 0 || ::listen(listener_, 16) != 0 ||
-        ::getsockname(listener_, any, &size) != 0)
-      throw std::runtime_error("no port for the test");
-    port_ = ntohs(address.sin_port);
-  }
-  ~RudeServer() {
-    HangUp();
-    ::close(listener_);
-  }
-  RudeServer(const RudeServer&) = delete;
-  RudeServer& operator=(const RudeServer&) = delete;
-
-  std::string Url(std::string_view path = "/usages") const {
-    return fmt::format("http://127.0.0.1:{}{}", port_, path);
-  }
-
-  /// The next request on a new connection: its head, and its body as its length says.
-  std::string Accept() {
-    HangUp();
-    connection_ = ::accept(listener_, nullptr, nullptr);
-    if (connection_ < 0) throw std::runtime_error("nobody connects");
-    return Read();
-  }
-  std::string Read() {
-    std::string request;
-    while (!IsWhole(request)) {
-      char piece[4'096];
-      const ssize_t size = ::recv(connection_, piece, sizeof(piece), 0);
-      if (size <= 0) throw std::runtime_error("the client hung up: " + request);
-      request.append(piece, static_cast<std::size_t>(size));
-    }
-    return request;
-  }
-  void Say(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = ::send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
-  void HangUp() {
-    if (connection_ >= 0) ::close(std::exchange(connection_, -1));
-  }
-  /// Waits until the client has closed the connection.
-  bool ClientIsGone() {
-    char piece = 0;
-    return ::recv(connection_, &piece, 1, 0) <= 0;
-  }
-
- private:
-  static bool IsWhole(const std::string& request) {
-    const std::size_t end = request.find("\r\n\r\n");
-    if (end == std::string::npos) return false;
-    const std::size_t at = request.find("Content-Length: ");
-    const std::size_t size = at == std::string::npos ? 0 : std::stoul(request.substr(at + 16));
-    return request.size() == end + 4 + size;
-  }
-
-  const int listener_;
-  int connection_ = -1;
-  std::uint16_t port_ = 0;
-};
 
 /// An Outgoing that runs, with futures instead of callbacks.
 struct Sender {
@@ -121,199 +42,220 @@ struct Sender {
   Outgoing outgoing;
 };
 
-std::string UrlOf(const TestServer& server, std::string_view path) {
-  return fmt::format("http://127.0.0.1:{}{}", server.server.port(), path);
-}
+/// A proper server.
+class Outgoings : public testing::Test {
+ protected:
+  OutgoingReply Get(std::string_view path, std::size_t answer_max = 64 << 10) {
+    return sender_
+        .Send({.method = Method::kGet,
+               .url = server_.Url(path),
+               .timeout_ms = kPatienceMs,
+               .answer_max = answer_max})
+        .get();
+  }
 
-TEST(Outgoing, SendsAndReads) {
-  TestServer server;
-  Sender sender;
+  TestServer server_;
+  Sender sender_;
+};
+
+TEST_F(Outgoings, SendsAndReads) {
+  const std::string body(64, 'x');
   const OutgoingReply echo =
-      sender
-          .Send(
-              {.method = Method::kPut, .url = UrlOf(server, "/echo"), .body = std::string(64, 'x')})
-          .get();
+      sender_.Send({.method = Method::kPut, .url = server_.Url("/echo"), .body = body}).get();
   EXPECT_EQ(echo.status, 200);
   EXPECT_TRUE(echo.acknowledged());
-  EXPECT_EQ(echo.body, std::string(64, 'x'));
+  EXPECT_EQ(echo.body, body);
   EXPECT_FALSE(echo.truncated);
   EXPECT_EQ(echo.error, "");
-  EXPECT_EQ(sender.Post(UrlOf(server, "/act")).get().status, 204);
-  EXPECT_EQ(sender.Send({.method = Method::kGet, .url = UrlOf(server, "/hello")}).get().body,
-            "hello");
-  EXPECT_EQ(sender.Send({.url = UrlOf(server, "/act")}).get().status, 204) << "an empty body";
-  EXPECT_THAT(server.Metrics(), HasSubstr("http_connections 1\n")) << "the connection is kept";
+  EXPECT_EQ(sender_.Post(server_.Url("/act")).get().status, 204);
+  EXPECT_EQ(Get("/hello").body, "hello");
+  EXPECT_EQ(sender_.Send({.url = server_.Url("/act")}).get().status, 204) << "an empty body";
+  EXPECT_THAT(server_.Metrics(), HasSubstr("tenure_http_connections 1\n"))
+      << "the connection is kept";
 }
 
-TEST(Outgoing, AnyStatusIsAnAnswer) {
-  TestServer server;
-  Sender sender;
+TEST_F(Outgoings, AnyStatusIsAnAnswer) {
   for (const auto& [path, status] :
        {std::pair("/throws/boom", 500), {"/throws/problem", 404}, {"/throws/fault", 503}}) {
-    const OutgoingReply reply =
-        sender.Send({.method = Method::kGet, .url = UrlOf(server, path)}).get();
+    const OutgoingReply reply = Get(path);
     EXPECT_EQ(reply.status, status);
     EXPECT_FALSE(reply.acknowledged());
     EXPECT_EQ(reply.error, "");
   }
 }
 
-TEST(Outgoing, SaysWhatItWasToldToAndWhoItIs) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Send({.url = server.Url(),
-                            .headers = {{"Idempotency-Key", "a.1-2-3"},
-                                        {"Content-Type", "application/x-thing"},
-                                        {"X-Empty", ""}},
-                            .body = "{}"});
-  const std::string request = server.Accept();
-  server.Say("HTTP/1.1 204 No Content\r\n\r\n");
-  EXPECT_EQ(reply.get().status, 204);
-  EXPECT_THAT(request, HasSubstr("POST /usages HTTP/1.1\r\n"));
-  EXPECT_THAT(request, HasSubstr("Idempotency-Key: a.1-2-3\r\n"));
-  EXPECT_THAT(request, HasSubstr("Content-Type: application/x-thing\r\n"));
-  EXPECT_THAT(request, Not(HasSubstr("application/json")));
-  EXPECT_THAT(request, HasSubstr("X-Empty:"));
-  EXPECT_THAT(request, HasSubstr("User-Agent: tenure/"));
-  EXPECT_THAT(request, Not(HasSubstr("Expect")));
-}
-
-TEST(Outgoing, AServerThatHangsIsGivenUpWhenTheTimeIsOver) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url(), 300);
-  server.Accept();
-  const OutgoingReply none = reply.get();
-  EXPECT_EQ(none.status, 0);
-  EXPECT_TRUE(none.maybe_received);
-  EXPECT_NE(none.error, "");
-  EXPECT_TRUE(server.ClientIsGone());
-}
-
-TEST(Outgoing, AConnectionThatIsClosedWithoutAnAnswerLeavesItOpenWhatHappened) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url());
-  server.Accept();
-  server.HangUp();
-  const OutgoingReply none = reply.get();
-  EXPECT_EQ(none.status, 0);
-  EXPECT_TRUE(none.maybe_received);
-  EXPECT_NE(none.error, "");
-}
-
-TEST(Outgoing, AnAnswerThatBreaksOffIsNone) {
-  for (const char* part : {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{\"a",
-                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a",
-                           "HTTP/1.1 200 OK\r\nCon", "HTTP/1.1 2"}) {
-    RudeServer server;
-    Sender sender;
-    auto reply = sender.Post(server.Url());
-    server.Accept();
-    server.Say(part);
-    server.HangUp();
-    const OutgoingReply none = reply.get();
-    EXPECT_EQ(none.status, 0) << part;
-    EXPECT_EQ(none.body, "") << part;
-    EXPECT_TRUE(none.maybe_received) << part;
-  }
-}
-
-TEST(Outgoing, WhatIsNoHttpIsNoAnswer) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url());
-  server.Accept();
-  server.Say("SSH-2.0-OpenSSH_9.2\r\n");
-  server.HangUp();
-  EXPECT_EQ(reply.get().status, 0);
-}
-
-TEST(Outgoing, OfALongAnswerTheBeginningIsKept) {
-  TestServer server;
-  Sender sender;
-  const OutgoingReply reply =
-      sender
-          .Send({.method = Method::kGet, .url = UrlOf(server, "/large"), .timeout_ms = kPatienceMs})
-          .get();
+TEST_F(Outgoings, OfALongAnswerTheBeginningIsKept) {
+  const OutgoingReply reply = Get("/large");
   EXPECT_EQ(reply.status, 200);
   EXPECT_TRUE(reply.truncated);
   EXPECT_EQ(reply.body, std::string(64 << 10, 'x'));
-  EXPECT_EQ(sender.Send({.method = Method::kGet, .url = UrlOf(server, "/hello"), .answer_max = 5})
-                .get()
-                .truncated,
-            false)
-      << "it fits just so";
-  EXPECT_EQ(sender.Send({.method = Method::kGet, .url = UrlOf(server, "/hello"), .answer_max = 4})
-                .get()
-                .body,
-            "hell");
+  EXPECT_FALSE(Get("/hello", 5).truncated) << "it fits just so";
+  EXPECT_EQ(Get("/hello", 4).body, "hell");
 }
 
-TEST(Outgoing, AHeaderWithoutAnEndIsNotKept) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url());
-  server.Accept();
-  server.Say("HTTP/1.1 200 OK\r\n");
-  for (int i = 0; i < 2'000; ++i)
-    server.Say("X-More: 0123456789012345678901234567890123456789\r\n");
+TEST_F(Outgoings, AProxyOfTheEnvironmentIsNotAsked) {
+  const support::HttpReceiver proxy;
+  ::setenv("http_proxy", proxy.Url().c_str(), 1);
+  EXPECT_EQ(Sender().Post(server_.Url("/act"), 5'000).get().status, 204);
+  ::unsetenv("http_proxy");
+}
+
+TEST_F(Outgoings, WhatWaitsIsSentWhenThereIsRoom) {
+  Sender sender({.in_flight_max = 2});
+  std::vector<std::future<OutgoingReply>> replies;
+  replies.reserve(100);
+  for (int i = 0; i < 100; ++i) replies.push_back(sender.Post(server_.Url("/act")));
+  for (auto& reply : replies) EXPECT_EQ(reply.get().status, 204);
+}
+
+TEST_F(Outgoings, ACompletionMaySendTheNext) {
+  Sender sender({.in_flight_max = 1});
+  std::promise<int> last;
+  std::function<void(int)> send = [&](int left) {
+    sender.outgoing.Send({.url = server_.Url("/act")}, [&, left](OutgoingReply reply) {
+      if (left == 0) return last.set_value(reply.status);
+      send(left - 1);
+    });
+  };
+  send(20);
+  EXPECT_EQ(last.get_future().get(), 204);
+}
+
+TEST_F(Outgoings, EverySendOfManyThreadsIsCompletedOnceAlsoByStop) {
+  std::atomic<int> completed = 0;
+  constexpr int kThreads = 4;
+  constexpr int kEach = 50;
+  {
+    Sender sender;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEach; ++i)
+          sender.outgoing.Send({.url = server_.Url("/act")}, [&](OutgoingReply) { ++completed; });
+      });
+    threads.front().join();
+    sender.outgoing.Stop();  // in the middle of the others
+    for (std::size_t t = 1; t < threads.size(); ++t) threads[t].join();
+  }
+  EXPECT_EQ(completed.load(), kThreads * kEach);
+}
+
+/// A server that says every byte that the test tells it to.
+class OutgoingToRude : public testing::Test {
+ protected:
+  std::future<OutgoingReply> Post(std::int64_t timeout_ms = kPatienceMs) {
+    return sender_.Post(server_.Url(), timeout_ms);
+  }
+  /// What comes of a request that is answered so.
+  OutgoingReply AnsweredBy(std::string_view bytes, bool hang_up = false) {
+    auto reply = Post();
+    server_.Next();
+    server_.Say(bytes);
+    if (hang_up) server_.HangUp();
+    return reply.get();
+  }
+
+  support::HttpReceiver server_;
+  Sender sender_{{.in_flight_max = 1}};
+};
+
+TEST_F(OutgoingToRude, SaysWhatItWasToldToAndWhoItIs) {
+  auto reply = sender_.Send({.url = server_.Url() + "/usages",
+                             .headers = {{"Idempotency-Key", "a.1-2-3"},
+                                         {"Content-Type", "application/x-thing"},
+                                         {"X-Empty", ""}},
+                             .body = "{}"});
+  const support::ReceivedRequest request = server_.Next();
+  server_.Say("HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_EQ(reply.get().status, 204);
+  EXPECT_EQ(request.method + request.target, "POST/usages");
+  EXPECT_EQ(request.FindHeader("Idempotency-Key"), "a.1-2-3");
+  EXPECT_EQ(request.FindHeader("Content-Type"), "application/x-thing");
+  EXPECT_EQ(request.FindHeader("X-Empty"), "");
+  EXPECT_THAT(request.FindHeader("User-Agent").value_or(""), StartsWith("tenure/"));
+  EXPECT_EQ(request.FindHeader("Expect"), std::nullopt);
+}
+
+TEST_F(OutgoingToRude, AServerThatHangsIsGivenUpWhenTheTimeIsOver) {
+  auto reply = Post(300);
+  server_.Next();
   const OutgoingReply none = reply.get();
+  EXPECT_EQ(none.status, 0);
+  EXPECT_TRUE(none.maybe_received);
+  EXPECT_NE(none.error, "");
+  EXPECT_TRUE(server_.AtEnd());
+}
+
+TEST_F(OutgoingToRude, AnAnswerThatBreaksOffOrIsNoneLeavesItOpenWhatHappened) {
+  for (const char* part : {"", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{\"a",
+                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a",
+                           "HTTP/1.1 200 OK\r\nCon", "HTTP/1.1 2", "SSH-2.0-OpenSSH_9.2\r\n"}) {
+    const OutgoingReply none = AnsweredBy(part, true);
+    EXPECT_EQ(none.status, 0) << part;
+    EXPECT_EQ(none.body, "") << part;
+    EXPECT_TRUE(none.maybe_received) << part;
+    EXPECT_NE(none.error, "") << part;
+  }
+}
+
+TEST_F(OutgoingToRude, AHeaderWithoutAnEndIsNotKept) {
+  std::string header = "HTTP/1.1 200 OK\r\n";
+  for (int i = 0; i < 2'000; ++i) header += "X-More: 0123456789012345678901234567890123456789\r\n";
+  const OutgoingReply none = AnsweredBy(header);
   EXPECT_EQ(none.status, 0);
   EXPECT_EQ(none.error, "the header of the answer is too long");
 }
 
-TEST(Outgoing, ARedirectIsAnAnswerAndIsNotFollowed) {
+TEST_F(OutgoingToRude, ARedirectIsAnAnswerAndIsNotFollowed) {
   TestServer elsewhere;
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url());
-  server.Accept();
-  server.Say(
-      fmt::format("HTTP/1.1 307 Temporary Redirect\r\nLocation: {}\r\n"
-                  "Content-Length: 0\r\n\r\n",
-                  UrlOf(elsewhere, "/act")));
-  EXPECT_EQ(reply.get().status, 307);
-  EXPECT_THAT(elsewhere.Metrics(), HasSubstr("http_connections 0\n"));
+  const OutgoingReply reply = AnsweredBy(
+      fmt::format("HTTP/1.1 307 Temporary Redirect\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n",
+                  elsewhere.Url("/act")));
+  EXPECT_EQ(reply.status, 307);
+  EXPECT_THAT(elsewhere.Metrics(), HasSubstr("tenure_http_connections 0\n"));
 }
 
-TEST(Outgoing, AProxyOfTheEnvironmentIsNotAsked) {
-  RudeServer proxy;
-  ::setenv("http_proxy", proxy.Url("").c_str(), 1);
-  {
-    TestServer server;
-    Sender sender;
-    EXPECT_EQ(sender.Post(UrlOf(server, "/act"), 5'000).get().status, 204);
-  }
-  ::unsetenv("http_proxy");
+TEST_F(OutgoingToRude, RetryAfterIsSecondsOrADateByTheServersOwnClock) {
+  EXPECT_EQ(AnsweredBy("HTTP/1.1 429 Slow Down\r\nretry-after: 7\r\nContent-Length: 0\r\n\r\n")
+                .retry_after_ms,
+            7'000);
+  EXPECT_EQ(AnsweredBy("HTTP/1.1 503 No\r\nDate: Sun, 21 Dec 2025 10:00:00 GMT\r\n"
+                       "Retry-After: Sun, 21 Dec 2025 10:00:30 GMT\r\nContent-Length: 0\r\n\r\n")
+                .retry_after_ms,
+            30'000)
+      << "on the connection that was kept";
+}
+
+TEST_F(OutgoingToRude, TheTimeInTheQueueCounts) {
+  auto first = Post();
+  server_.Next();
+  const OutgoingReply second = Post(1).get();
+  EXPECT_EQ(second.error, "the request's time was over before its turn came");
+  EXPECT_FALSE(second.maybe_received);
+  server_.Say("HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_EQ(first.get().status, 204);
+}
+
+TEST_F(OutgoingToRude, StopCompletesWhatIsUnderWayAndWhatWaits) {
+  auto under_way = Post();
+  server_.Next();
+  auto waiting = Post();
+  sender_.outgoing.Stop();
+  const OutgoingReply cut_off = under_way.get();
+  EXPECT_EQ(cut_off.error, "the program is stopping");
+  EXPECT_TRUE(cut_off.maybe_received);
+  EXPECT_FALSE(waiting.get().maybe_received);
+  EXPECT_TRUE(server_.AtEnd());
+  EXPECT_EQ(Post().get().error, "the program is stopping") << "and later ones";
+  sender_.outgoing.Stop();
 }
 
 TEST(Outgoing, ARefusedConnectionMeansThatNothingWasReceived) {
-  std::string url;
-  {
-    const RudeServer server;
-    url = server.Url();
-  }
-  Sender sender;
-  const OutgoingReply none = sender.Post(url).get();
+  const std::string url = support::HttpReceiver().Url();
+  const OutgoingReply none = Sender().Post(url).get();
   EXPECT_EQ(none.status, 0);
   EXPECT_FALSE(none.maybe_received);
   EXPECT_THAT(none.error, HasSubstr("connect"));
-}
-
-TEST(Outgoing, RetryAfterIsSecondsOrADateByTheServersOwnClock) {
-  RudeServer server;
-  Sender sender;
-  auto reply = sender.Post(server.Url());
-  server.Accept();
-  server.Say("HTTP/1.1 429 Slow Down\r\nretry-after: 7\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_EQ(reply.get().retry_after_ms, 7'000);
-  reply = sender.Post(server.Url());
-  server.Read();  // the connection was kept
-  server.Say(
-      "HTTP/1.1 503 No\r\nDate: Sun, 21 Dec 2025 10:00:00 GMT\r\n"
-      "Retry-After: Sun, 21 Dec 2025 10:00:30 GMT\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_EQ(reply.get().retry_after_ms, 30'000);
 }
 
 TEST(Outgoing, RetryAfterHasBounds) {
@@ -366,79 +308,6 @@ TEST(Outgoing, WhatDoesNotFitTheQueueIsRefusedAtOnce) {
   EXPECT_EQ(errors.back(), "too many requests wait to be sent");
   outgoing.Stop();
   EXPECT_EQ(errors.size(), 5U) << "the others waited";
-}
-
-TEST(Outgoing, TheTimeInTheQueueCounts) {
-  RudeServer server;
-  Sender sender({.in_flight_max = 1});
-  auto first = sender.Post(server.Url());
-  server.Accept();
-  const OutgoingReply second = sender.Post(server.Url(), 1).get();
-  EXPECT_EQ(second.error, "the request's time was over before its turn came");
-  EXPECT_FALSE(second.maybe_received);
-  server.Say("HTTP/1.1 204 No Content\r\n\r\n");
-  EXPECT_EQ(first.get().status, 204);
-}
-
-TEST(Outgoing, WhatWaitsIsSentWhenThereIsRoom) {
-  TestServer server;
-  Sender sender({.in_flight_max = 2});
-  std::vector<std::future<OutgoingReply>> replies;
-  replies.reserve(100);
-  for (int i = 0; i < 100; ++i) replies.push_back(sender.Post(UrlOf(server, "/act")));
-  for (auto& reply : replies) EXPECT_EQ(reply.get().status, 204);
-}
-
-TEST(Outgoing, ACompletionMaySendTheNext) {
-  TestServer server;
-  Outgoing outgoing({.in_flight_max = 1});
-  outgoing.Start();
-  std::promise<int> last;
-  std::function<void(int)> send = [&](int left) {
-    outgoing.Send({.url = UrlOf(server, "/act")}, [&, left](OutgoingReply reply) {
-      if (left == 0) return last.set_value(reply.status);
-      send(left - 1);
-    });
-  };
-  send(20);
-  EXPECT_EQ(last.get_future().get(), 204);
-}
-
-TEST(Outgoing, StopCompletesWhatIsUnderWayAndWhatWaits) {
-  RudeServer server;
-  Sender sender({.in_flight_max = 1});
-  auto under_way = sender.Post(server.Url());
-  server.Accept();
-  auto waiting = sender.Post(server.Url());
-  sender.outgoing.Stop();
-  const OutgoingReply cut_off = under_way.get();
-  EXPECT_EQ(cut_off.error, "the program is stopping");
-  EXPECT_TRUE(cut_off.maybe_received);
-  EXPECT_FALSE(waiting.get().maybe_received);
-  EXPECT_TRUE(server.ClientIsGone());
-  EXPECT_EQ(sender.Post(server.Url()).get().error, "the program is stopping") << "and later ones";
-  sender.outgoing.Stop();
-}
-
-TEST(Outgoing, EverySendOfManyThreadsIsCompletedOnceAlsoByStop) {
-  TestServer server;
-  std::atomic<int> completed = 0;
-  constexpr int kThreads = 4;
-  constexpr int kEach = 50;
-  {
-    Outgoing outgoing({});
-    outgoing.Start();
-    std::vector<std::thread> threads;
-    for (int t = 0; t < kThreads; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < kEach; ++i)
-          outgoing.Send({.url = UrlOf(server, "/act")}, [&](OutgoingReply) { ++completed; });
-      });
-    threads.front().join();
-    outgoing.Stop();  // in the middle of the others
-    for (std::size_t t = 1; t < threads.size(); ++t) threads[t].join();
-  }
-  EXPECT_EQ(completed.load(), kThreads * kEach);
 }
 
 }  // namespace

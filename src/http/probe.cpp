@@ -5,7 +5,7 @@
 namespace tenure::http {
 namespace {
 
-constexpr const char* kHandshakes = "tls_handshakes_total";
+constexpr const char* kHandshakes = "tenure_tls_handshakes_total";
 constexpr const char* kHandshakesHelp = "Handshakes of TLS with clients.";
 
 }  // namespace
@@ -14,7 +14,7 @@ RouteProbe::RouteProbe(telemetry::Registry& registry, std::string route)
     : registry_(registry),
       route_(std::move(route)),
       duration_(registry.GetHistogram(
-          "http_request_duration_seconds", "From a request's last byte to its answer.",
+          "tenure_http_request_duration_seconds", "From a request's last byte to its answer.",
           telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"route", route_}})) {}
 
 void RouteProbe::Answered(Method method, int status, std::int64_t duration_us) {
@@ -27,7 +27,7 @@ telemetry::Counter& RouteProbe::CounterOf(Method method, int status) {
   auto& counter = counters_[static_cast<std::size_t>(method)][slot];
   telemetry::Counter* known = counter.load(std::memory_order_acquire);
   if (!known) {
-    known = &registry_.GetCounter("http_requests_total", "Requests that were answered.",
+    known = &registry_.GetCounter("tenure_http_requests_total", "Requests that were answered.",
                                   {{"route", route_},
                                    {"method", std::string(ToText(method))},
                                    {"status", std::to_string(status)}});
@@ -39,13 +39,15 @@ telemetry::Counter& RouteProbe::CounterOf(Method method, int status) {
 Probe::Probe(telemetry::Registry& registry, std::span<const Route> routes)
     : first_route_(routes.data()),
       unmatched_(registry, "unmatched"),
-      connections_(registry.GetGauge("http_connections", "Open client connections.")),
+      connections_(registry.GetGauge("tenure_http_connections", "Open client connections.")),
+      evicted_(registry.GetCounter("tenure_http_connections_evicted_total",
+                                   "Idle connections that were closed to make room for others.")),
       greeted_(registry.GetCounter(kHandshakes, kHandshakesHelp, {{"result", "ok"}})),
       not_greeted_(registry.GetCounter(kHandshakes, kHandshakesHelp, {{"result", "failed"}})) {
   for (const Route& route : routes) routes_.emplace_back(registry, route.operation);
   for (std::size_t i = 0; i < kRejectionCount; ++i)
     rejected_[i] = &registry.GetCounter(
-        "http_rejected_total", "Connections whose bytes never became a request.",
+        "tenure_http_rejected_total", "Connections whose bytes never became a request.",
         {{"reason", std::string(ToText(static_cast<Rejection>(i)))}});
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "http/message.hpp"
-#include "http/rejection.hpp"
 #include "http/router.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -49,6 +48,8 @@ class Probe {
 
   void ConnectionOpened() { connections_.Add(1); }
   void ConnectionClosed() { connections_.Add(-1); }
+  /// One that waited for its client made room for another one.
+  void ConnectionEvicted() { evicted_.Add(); }
   /// A handshake of TLS came to its end.
   void Greeted(bool well) { (well ? greeted_ : not_greeted_).Add(); }
   void Rejected(Rejection reason) { rejected_[static_cast<std::size_t>(reason)]->Add(); }
@@ -58,6 +59,7 @@ class Probe {
   std::deque<RouteProbe> routes_;
   RouteProbe unmatched_;
   telemetry::Gauge& connections_;
+  telemetry::Counter& evicted_;
   telemetry::Counter& greeted_;
   telemetry::Counter& not_greeted_;
   std::array<telemetry::Counter*, kRejectionCount> rejected_{};

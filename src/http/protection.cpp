@@ -1,6 +1,5 @@
 #include "http/protection.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "http/text.hpp"
@@ -8,7 +7,7 @@
 namespace tenure::http {
 namespace {
 
-[[noreturn]] void Refuse(std::string_view detail) {
+[[noreturn]] void RefuseForeign(std::string_view detail) {
   throw ProblemError({.status = 403,
                       .type = "protected-mode",
                       .title = "Without authentication only local clients are served",
@@ -61,21 +60,21 @@ bool IsLocalHost(std::string_view host) {
 void CheckLocal(const Request& request, std::string_view scheme) {
   const std::string_view host = request.FindHeader("Host").value_or(std::string_view());
   if (!IsLocalHost(host))
-    Refuse("The Host header does not name this machine; use localhost, 127.0.0.1 or [::1].");
+    RefuseForeign("The Host header does not name this machine; use localhost, 127.0.0.1 or [::1].");
   for (const auto& [name, value] : request.headers) {
     switch (name.front() | 0x20) {  // most headers begin with none of these letters
       case 'o':
         if (EqualsNoCase(name, "Origin") && !IsSameOrigin(value, scheme, host))
-          Refuse("The Origin is another site.");
+          RefuseForeign("The Origin is another site.");
         break;
       case 's':
         if (EqualsNoCase(name, "Sec-Fetch-Site") && value != "same-origin" && value != "none")
-          Refuse("Sec-Fetch-Site says that another site asks.");
+          RefuseForeign("Sec-Fetch-Site says that another site asks.");
         break;
       case 'f':
       case 'v':
       case 'x':
-        if (IsProxyHeader(name)) Refuse("The request came through a proxy.");
+        if (IsProxyHeader(name)) RefuseForeign("The request came through a proxy.");
         break;
       default:
         break;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
+#include "http/json_document.hpp"
 #include "http/json_fields.hpp"
 #include "http/text.hpp"
 
@@ -10,7 +11,6 @@ namespace tenure::http {
 namespace {
 
 constexpr std::size_t kMaxParameters = 64;
-constexpr std::size_t kMaxShownNameBytes = 100;
 
 [[noreturn]] void RefuseQuery(std::string detail) {
   throw ProblemError({.status = 400,

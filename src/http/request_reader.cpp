@@ -10,15 +10,19 @@ namespace {
 
 /// Room behind the largest header: small bodies, pipelined requests, pieces of large bodies.
 constexpr std::size_t kRoomBytes = 4 * 1024;
-/// A connection keeps no more than this for the next gathered body.
-constexpr std::size_t kKeptBodyBytes = 64 * 1024;
+/// The least that a body of unknown length begins with; then it doubles.
+constexpr std::size_t kFirstChunksBytes = 16 * 1024;
+
+constexpr std::string_view kNoRoom =
+    "The bodies of other requests take all of it. Nothing happened.";
 
 }  // namespace
 
-RequestReader::RequestReader(Limits limits)
-    : limits_(limits),
-      capacity_(limits.max_header_bytes + kRoomBytes),
-      buffer_(std::make_unique_for_overwrite<char[]>(capacity_ + Request::kBodyPadding)) {}
+RequestReader::RequestReader(std::size_t max_header_bytes, std::shared_ptr<BodyMemory> memory)
+    : max_header_bytes_(max_header_bytes),
+      capacity_(max_header_bytes + kRoomBytes),
+      buffer_(std::make_unique_for_overwrite<char[]>(capacity_ + Request::kBodyPadding)),
+      share_(std::move(memory)) {}
 
 std::span<char> RequestReader::Space() {
   if (state_ == State::kHeader) Compact();
@@ -35,13 +39,39 @@ void RequestReader::Next() {
   TENURE_CHECK(state_ == State::kComplete, "the request that ends was never complete");
   state_ = State::kHeader;
   scanner_.Reset();
-  gathered_.clear();
-  if (gathered_.capacity() > kKeptBodyBytes) gathered_ = std::string();
+  if (body_kind_ != Body::kInPlace) ForgetBody();
 }
 
 void RequestReader::Discard() {
   state_ = State::kRefused;
   begin_ = end_ = 0;
+  ForgetBody();
+}
+
+void RequestReader::ForgetBody() {
+  gathered_ = std::string();
+  share_.Release();
+}
+
+void RequestReader::TakeBody(std::size_t max_bytes) {
+  TENURE_CHECK(state_ == State::kHead, "a body is taken behind its header");
+  max_body_bytes_ = max_bytes;
+  if (head_.content_length > max_bytes)
+    state_ = Refuse(Rejection::kBodyLimit, "Content-Length is over the limit.");
+  else if (body_kind_ == Body::kGathered &&
+           !MakeRoom(static_cast<std::size_t>(head_.content_length)))
+    state_ = Refuse(Rejection::kBodyMemory, kNoRoom);
+  else
+    state_ = State::kBody;
+}
+
+/// Whether a body may grow to that: its share is had, and what it needs is set aside.
+bool RequestReader::MakeRoom(std::size_t body_bytes) {
+  const std::size_t needed = body_bytes + Request::kBodyPadding;
+  if (needed <= gathered_.capacity()) return true;
+  if (!share_.GrowTo(needed)) return false;
+  gathered_.reserve(needed);
+  return true;
 }
 
 RequestReader::State RequestReader::ReadHeader() {
@@ -56,7 +86,7 @@ RequestReader::State RequestReader::ReadHeader() {
   if (found == HeaderScanner::Result::kFolded)
     return Refuse(Rejection::kMalformed, "A header is folded over several lines.");
   const std::size_t size = found == HeaderScanner::Result::kEnd ? scanner_.size() : Unread().size();
-  if (size > limits_.max_header_bytes)
+  if (size > max_header_bytes_)
     return Refuse(Rejection::kHeaderLimit, "Request line and headers are over the limit.");
   if (found == HeaderScanner::Result::kMore) return State::kHeader;
 
@@ -64,13 +94,11 @@ RequestReader::State RequestReader::ReadHeader() {
     refusal_ = *refusal;
     return State::kRefused;
   }
-  return BeginBody(begin_ + size);
+  return EndHeader(begin_ + size);
 }
 
-RequestReader::State RequestReader::BeginBody(std::size_t head_end) {
-  if (head_.content_length > limits_.max_body_bytes)
-    return Refuse(Rejection::kBodyLimit, "Content-Length is over the limit.");
-  const bool fits = !head_.chunked && head_end + head_.content_length <= capacity_;
+RequestReader::State RequestReader::EndHeader(std::size_t head_end) {
+  const bool fits = !head_.chunked && head_.content_length <= capacity_ - head_end;
   if (!fits && begin_ > 0) {
     // The room behind the header is where the body's pieces will arrive: move the header to the
     // front and read it again, so that its views are right.
@@ -81,7 +109,10 @@ RequestReader::State RequestReader::BeginBody(std::size_t head_end) {
   body_kind_ = fits ? Body::kInPlace : head_.chunked ? Body::kChunked : Body::kGathered;
   chunks_ = ChunkDecoder();
   begin_ = head_end;
-  return State::kBody;
+  request_.body = {};
+  request_.path_parameters.clear();
+  request_.principal = Nobody();
+  return State::kHead;
 }
 
 RequestReader::State RequestReader::ReadBody() {
@@ -116,7 +147,11 @@ RequestReader::State RequestReader::GatherBody() {
 
 RequestReader::State RequestReader::DecodeBody() {
   std::string_view input = Unread();
-  const ChunkDecoder::Result result = chunks_.Feed(input, gathered_, limits_.max_body_bytes);
+  const std::size_t most = std::min(gathered_.size() + input.size(), max_body_bytes_);
+  const std::size_t ahead = std::min(std::max(2 * most, kFirstChunksBytes), max_body_bytes_);
+  const bool fits = most + Request::kBodyPadding <= gathered_.capacity();
+  if (!fits && !MakeRoom(ahead) && !MakeRoom(most)) return Refuse(Rejection::kBodyMemory, kNoRoom);
+  const ChunkDecoder::Result result = chunks_.Feed(input, gathered_, max_body_bytes_);
   if (result == ChunkDecoder::Result::kBad)
     return Refuse(Rejection::kMalformed, "The chunked body cannot be read.");
   if (result == ChunkDecoder::Result::kTooLarge)
@@ -133,8 +168,6 @@ RequestReader::State RequestReader::DecodeBody() {
 
 RequestReader::State RequestReader::Complete(std::string_view body) {
   request_.body = body;
-  request_.path_parameters.clear();
-  request_.principal = Nobody();
   return State::kComplete;
 }
 

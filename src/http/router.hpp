@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "http/exchange.hpp"
@@ -32,7 +33,16 @@ struct Route {
   /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
   /// since an intermediary may have decoded it and taken the path for another.
   bool encoded_slash = false;
-  std::string span = {};  ///< the name of its span in traces; empty: it has none
+  std::string rate_class = {};  ///< those of one class share a limit (rate_limits.hpp); empty: none
+  std::string span = {};        ///< the name of its span in traces; empty: it has none
+  /// The attribute of its span that says what became of the request. It is "refused" until the
+  /// handler knows better, so that a request that was never carried out says so.
+  std::string_view span_result = {};
+  std::vector<std::pair<std::string_view, std::string_view>> span_attributes = {};  ///< of each
+  std::size_t max_body_bytes = 0;  ///< 0: as the server says
+  /// Of a write: what its Content-Type may be; empty: application/json and nothing else. (A form of
+  /// a foreign page cannot send that type, also not without a body.)
+  std::vector<std::string_view> content_types = {};
   /// What it may put on record (the audit): the names of its acts. Whoever has the scope `admin`
   /// and changes something does so on record.
   std::vector<std::string> acts = {};

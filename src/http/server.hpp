@@ -11,6 +11,7 @@
 #include "http/rate_limits.hpp"
 #include "http/router.hpp"
 #include "http/trusted_proxies.hpp"
+#include "http/waits.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
 
@@ -32,19 +33,26 @@ struct ServerOptions {
   Visitors visitors = Visitors::kLocal;
   int threads = 1;  ///< event loops
   std::size_t max_header_bytes = 16 * 1024;
-  std::size_t max_body_bytes = 1024 * 1024;
-  int max_connections = 10'000;
-  std::int64_t header_timeout_ms =
-      10'000;                              ///< from a request's first byte to the end of its header
+  std::size_t max_body_bytes = 1024 * 1024;           ///< unless the route says otherwise
+  std::size_t body_memory_bytes = 256 * 1024 * 1024;  ///< of all bodies and handshakes together
+  int max_connections = 10'000;  ///< when they are full, the one idle longest makes room
+  /// From a request's first byte to the end of its header; also for a client that says nothing.
+  std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;   ///< from there to the end of its body
   std::int64_t idle_timeout_ms = 75'000;   ///< between two requests of a connection
   std::int64_t write_timeout_ms = 30'000;  ///< for a client that does not read its answer
   std::int64_t sweep_interval_ms = 1'000;  ///< how often the above are looked at: so late they are
+  Waits::Bounds waits{};                   ///< on what requests may wait for
   TrustedProxies proxies{};                ///< whose word about the client's address counts
   std::vector<RateClass> rate_classes{};
   /// Whose certificate is shown; null: plain HTTP. It outlives the server.
   const CertificateKeeper* certificate = nullptr;
 };
+
+/// Whether a server with these options could listen: throws base::UserError where its address is
+/// none of this machine's or not to be had or, when it `authenticates` nobody, could be reached from
+/// elsewhere. `while_another_runs`: that it is in use is no objection.
+void CheckAddress(const ServerOptions& options, bool authenticates, bool while_another_runs);
 
 /// Decides who asks; throws ProblemError 401. Runs on the loop, must not block.
 using Authenticator = std::function<PrincipalPtr(const Request&)>;
@@ -71,6 +79,9 @@ class Server {
   /// everything. Idle connections are closed at once; a busy one gets "Connection: close" with its
   /// answer; a handler that waits is told (Exchange::OnStopping).
   void Stop(std::int64_t grace_ms);
+
+  /// From now on these limits; any thread (rate_limits.hpp).
+  void UseRates(const std::vector<RateClass>& classes);
 
  private:
   class Impl;

@@ -1,13 +1,61 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <utility>
 
-#include "http/dispatcher.hpp"
+#include "http/body_memory.hpp"
+#include "http/exchange.hpp"
 #include "http/probe.hpp"
+#include "http/router.hpp"
 #include "http/server.hpp"
+#include "http/waits.hpp"
 
 namespace tenure::http {
+
+/// Brings a request to its handler, in two steps. A header is admitted: is it local (protected
+/// mode), is there a route, who asks, may they, do they ask too often, is the content of a type that
+/// is understood. The first "no" is the answer, and nothing is read or kept for a body that is not
+/// welcome. Then, when the body is here, it is served.
+/// Constant; any loop's thread.
+///
+/// A span begins where the handler does: whoever is refused before that leaves no trace.
+class Dispatcher {
+ public:
+  /// What a header came to.
+  struct Admission {
+    const Route* route = nullptr;  ///< null: there is none
+    Quota quota{};
+    std::optional<Problem> refusal{};
+  };
+  struct Parts {
+    const Router& router;
+    Probe& probe;
+    RateLimits& limits;
+    Authenticator authenticator;
+    Visitors visitors;
+    std::string_view scheme;    ///< "http" or "https"
+    telemetry::Tracer* tracer;  ///< may be null
+  };
+  explicit Dispatcher(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Looks at all but the body, and notes in the request who asks, for what, and under which fences.
+  Admission Admit(Request& request) const;
+  /// Runs the handler, or answers why not. What a handler throws becomes the answer.
+  void Serve(const ExchangePtr& exchange, Admission admission) const;
+
+ private:
+  void Check(Request& request, Admission& admission) const;
+  void Run(const ExchangePtr& exchange) const;
+  const Route& FindRoute(Request& request) const;
+  void Authorize(const Route& route, Request& request) const;
+  bool protected_mode() const {
+    return !parts_.authenticator && parts_.visitors == Visitors::kLocal;
+  }
+
+  const Parts parts_;
+};
 
 /// What all connections of one server share. Outlives the loops' threads, but not every exchange:
 /// a closed connection must not touch it.
@@ -18,6 +66,8 @@ struct ServerContext {
       : options(server_options),
         probe(metrics, router.routes()),
         limits(router.routes(), options.rate_classes, clock, metrics),
+        body_memory(std::make_shared<BodyMemory>(options.body_memory_bytes)),
+        waits(std::make_shared<Waits>(options.waits)),
         dispatcher({.router = router,
                     .probe = probe,
                     .limits = limits,
@@ -29,6 +79,8 @@ struct ServerContext {
   const ServerOptions options;
   Probe probe;
   RateLimits limits;
+  const std::shared_ptr<BodyMemory> body_memory;
+  const std::shared_ptr<Waits> waits;
   const Dispatcher dispatcher;
   std::atomic<int> connections{0};
 };

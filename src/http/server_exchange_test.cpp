@@ -1,9 +1,7 @@
 // Answers that come later, from elsewhere, or never; and how the server stops.
 
-#include <future>
 #include <thread>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "http/server.hpp"
@@ -19,68 +17,55 @@ void ReplyLater(const ExchangePtr& exchange, std::string body) {
       [exchange, body = std::move(body)] { exchange->Reply({.body = body}); });
 }
 
-TEST(Exchange, IsAnsweredLaterByWayOfItsLoop) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held"));
-  std::thread lane([exchange = server.held.Take()]() mutable {
+class ExchangeTest : public ServedPlain {};
+class ServerStop : public ServedPlain {};
+
+TEST_F(ExchangeTest, IsAnsweredLaterByWayOfItsLoop) {
+  std::thread lane([exchange = server_.Hold(client_)]() mutable {
     base::Executor& loop = exchange->executor();
     loop.Post([exchange = std::move(exchange)] { exchange->Reply({.body = "from a lane"}); });
   });
-  EXPECT_EQ(client.Read().body, "from a lane");
+  EXPECT_EQ(client_.ReadResponse().body, "from a lane");
   lane.join();
 }
 
-TEST(Exchange, OutlivesItsClient) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held", "X-Mark: still here\r\n"));
-  ExchangePtr exchange = server.held.Take();
-  client.Close();
+TEST_F(ExchangeTest, OutlivesItsClient) {
+  client_.Send(Get("/held", "X-Mark: still here\r\n"));
+  ExchangePtr exchange = server_.held.Take();
+  client_.Close();
   EXPECT_EQ(exchange->request().FindHeader("x-mark"), "still here");
   RunOn(exchange->executor(), [exchange] { exchange->Reply({.body = "to nobody"}); });
   exchange.reset();
-  server.AwaitMetric("http_connections 0");
+  server_.AwaitMetric("tenure_http_connections 0");
 }
 
-TEST(Exchange, MayEndWithoutAnAnswer) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held"));
-  const ExchangePtr exchange = server.held.Take();
+TEST_F(ExchangeTest, MayEndWithoutAnAnswer) {
+  const ExchangePtr exchange = server_.Hold(client_);
   RunOn(exchange->executor(), [&] {
     exchange->OnClientGone([] { FAIL() << "who hangs up himself is not told"; });
     exchange->HangUp();
   });
-  EXPECT_TRUE(client.AtEnd());
-  server.Settle();
-  EXPECT_EQ(server.Connect().Ask(Get("/hello")).status, 200) << "the server goes on";
+  EXPECT_TRUE(client_.AtEnd());
+  server_.Settle();
+  EXPECT_EQ(server_.Connect().Ask(Get("/hello")).status, 200) << "the server goes on";
 }
 
-TEST(Exchange, ThatAHandlerDropsIsAnsweredWith500) {
-  TestServer server;
-  auto client = server.Connect();
-  EXPECT_EQ(client.Ask(Get("/forgets")).status, 500);
-  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+TEST_F(ExchangeTest, ThatAHandlerDropsIsAnsweredWith500) {
+  EXPECT_EQ(client_.Ask(Get("/forgets")).status, 500);
+  EXPECT_EQ(client_.Ask(Get("/hello")).status, 200);
 }
 
-TEST(Exchange, ThatAnotherThreadDropsIsAnsweredWith500) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held"));
-  std::thread([exchange = server.held.Take()]() mutable { exchange.reset(); }).join();
-  EXPECT_EQ(client.Read().status, 500);
-  EXPECT_EQ(client.Ask(Get("/hello")).status, 200);
+TEST_F(ExchangeTest, ThatAnotherThreadDropsIsAnsweredWith500) {
+  std::thread([exchange = server_.Hold(client_)]() mutable { exchange.reset(); }).join();
+  EXPECT_EQ(client_.ReadResponse().status, 500);
+  EXPECT_EQ(client_.Ask(Get("/hello")).status, 200);
 }
 
-TEST(Exchange, WhoseTaskFailsIsAnsweredWith500) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held"));
-  ExchangePtr exchange = server.held.Take();
+TEST_F(ExchangeTest, WhoseTaskFailsIsAnsweredWith500) {
+  ExchangePtr exchange = server_.Hold(client_);
   base::Executor& loop = exchange->executor();
   loop.Post([exchange = std::move(exchange)] { throw std::runtime_error("oh"); });
-  EXPECT_EQ(client.Read().status, 500);
+  EXPECT_EQ(client_.ReadResponse().status, 500);
 }
 
 TEST(ExchangeDeathTest, IsAnsweredOnce) {
@@ -89,8 +74,7 @@ TEST(ExchangeDeathTest, IsAnsweredOnce) {
       {
         TestServer server;
         auto client = server.Connect();
-        client.Send(Get("/held"));
-        const ExchangePtr exchange = server.held.Take();
+        const ExchangePtr exchange = server.Hold(client);
         RunOn(exchange->executor(), [exchange] {
           exchange->Reply({.body = "one"});
           exchange->Reply({.body = "two"});
@@ -99,7 +83,7 @@ TEST(ExchangeDeathTest, IsAnsweredOnce) {
       "answered once");
 }
 
-TEST(ServerStop, FinishesWhatIsUnderWayAndClosesTheRest) {
+TEST_F(ServerStop, FinishesWhatIsUnderWayAndClosesTheRest) {
   TestServer server({.threads = 2});
   std::vector<RawClient> idle;
   for (int i = 0; i < 10; ++i) {
@@ -114,58 +98,51 @@ TEST(ServerStop, FinishesWhatIsUnderWayAndClosesTheRest) {
   EXPECT_THROW(server.Connect(), std::runtime_error);
   ReplyLater(exchange, "just in time");
   exchange.reset();
-  const RawAnswer answer = busy.Read();
+  const RawAnswer answer = busy.ReadResponse();
   EXPECT_EQ(answer.body, "just in time");
   EXPECT_EQ(answer.Header("Connection"), "close");
   EXPECT_TRUE(busy.AtEnd());
   stop.join();
 }
 
-TEST(ServerStop, LetsARequestThatIsHalfHereArriveAndBeAnswered) {
-  TestServer server;
-  auto idle = server.Connect();
+TEST_F(ServerStop, LetsARequestThatIsHalfHereArriveAndBeAnswered) {
+  auto idle = server_.Connect();
   EXPECT_EQ(idle.Ask(Get("/hello")).status, 200);
-  auto client = server.Connect();
-  client.Send(Get("/hello") + "GET /hel");
-  EXPECT_EQ(client.Read().status, 200);
-  server.Settle();
-  std::thread stop([&] { server.server.Stop(kLongMs); });
+  client_.Send(Get("/hello") + "GET /hel");
+  EXPECT_EQ(client_.ReadResponse().status, 200);
+  server_.Settle();
+  std::thread stop([&] { server_.server.Stop(kLongMs); });
   EXPECT_TRUE(idle.AtEnd());  // the stop has begun
-  const RawAnswer answer = client.Ask("lo HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const RawAnswer answer = client_.Ask("lo HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(answer.body, "hello");
   EXPECT_EQ(answer.Header("Connection"), "close");
   stop.join();
 }
 
-TEST(ServerStop, GivesUpWhenTheGraceIsOver) {
-  TestServer server;
-  auto client = server.Connect();
-  client.Send(Get("/held"));
-  ExchangePtr exchange = server.held.Take();
-  server.server.Stop(0);
-  EXPECT_TRUE(client.AtEnd());
+TEST_F(ServerStop, GivesUpWhenTheGraceIsOver) {
+  ExchangePtr exchange = server_.Hold(client_);
+  server_.server.Stop(0);
+  EXPECT_TRUE(client_.AtEnd());
   // The lane does not know yet. What it does now must be harmless.
   EXPECT_EQ(exchange->request().path, "/held");
   ReplyLater(exchange, "too late");
 }
 
-TEST(ServerStop, AnExchangeMayOutliveTheServer) {
+TEST_F(ServerStop, AnExchangeMayOutliveTheServer) {
   ExchangePtr exchange;
   {
     TestServer server;
     auto client = server.Connect();
-    client.Send(Get("/held"));
-    exchange = server.held.Take();
+    exchange = server.Hold(client);
   }
   ReplyLater(exchange, "too late");
   exchange.reset();
 }
 
-TEST(ServerStop, TwiceIsAsGoodAsOnce) {
-  TestServer server;
-  server.server.Stop(0);
-  server.server.Stop(0);
-  EXPECT_THROW(server.Connect(), std::runtime_error);
+TEST_F(ServerStop, TwiceIsAsGoodAsOnce) {
+  server_.server.Stop(0);
+  server_.server.Stop(0);
+  EXPECT_THROW(server_.Connect(), std::runtime_error);
 }
 
 }  // namespace

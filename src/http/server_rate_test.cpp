@@ -1,4 +1,4 @@
-// Limits on how often somebody may ask.
+// Who asks how often, and from where.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,9 +20,7 @@ PrincipalPtr ByName(const Request& request) {
 
 ServerOptions Limited(std::int64_t count) {
   ServerOptions options;
-  options.rate_classes = {
-      {.name = "few", .paths = {"/guarded", "/items", "/act"}, .rate = {count, 60'000}},
-      {.name = "none", .paths = {"/hello"}, .rate = {}}};
+  options.rate_classes = {{.name = "few", .rate = {count, 60'000}}, {.name = "none", .rate = {}}};
   return options;
 }
 
@@ -48,9 +46,25 @@ TEST(ServerRates, BeyondTheLimitAPersonIsToldWhenToComeBack) {
   EXPECT_EQ(refused.Header("RateLimit-Reset"), "60");
   EXPECT_THAT(refused.body, HasSubstr("urn:tenure:problem:rate-limited"));
   EXPECT_THAT(refused.body, HasSubstr(R"("retry_after_seconds":30)"));
-  EXPECT_THAT(server.Metrics(), HasSubstr(R"(http_rate_limited_total{class="few"} 1)"));
+  EXPECT_THAT(server.Metrics(), HasSubstr(R"(tenure_http_rate_limited_total{class="few"} 1)"));
   EXPECT_EQ(client.Ask(As("bob")).status, 200) << "another person";
   server.clock.Advance(30'000);
+  EXPECT_EQ(client.Ask(As("ada")).status, 200);
+  EXPECT_EQ(client.Ask(As("ada")).status, 429);
+}
+
+TEST(ServerRates, LimitsChangeWhileItServesAndOneThatIsAsItWasGoesOnCounting) {
+  TestServer server(Limited(2), ByName);
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(As("ada")).Header("RateLimit-Remaining"), "1");
+  server.server.UseRates({{.name = "few", .rate = {2, 60'000}}});
+  EXPECT_EQ(client.Ask(As("ada")).Header("RateLimit-Remaining"), "0") << "the rate is as it was";
+  EXPECT_EQ(client.Ask(As("ada")).status, 429);
+  server.server.UseRates({{.name = "few", .rate = {3, 60'000}}});
+  EXPECT_EQ(client.Ask(As("ada")).Header("RateLimit-Remaining"), "2") << "another begins anew";
+  server.server.UseRates({});
+  EXPECT_EQ(client.Ask(As("ada")).Header("RateLimit-Limit"), "");
+  server.server.UseRates({{.name = "few", .rate = {1, 60'000}}});
   EXPECT_EQ(client.Ask(As("ada")).status, 200);
   EXPECT_EQ(client.Ask(As("ada")).status, 429);
 }
@@ -70,7 +84,7 @@ TEST(ServerRates, AClassSharesItsLimitAndOtherRoutesHaveNone) {
   for (int i = 0; i < 5; ++i) {
     const RawAnswer free = other.Ask(Get("/hello"));
     EXPECT_EQ(free.status, 200);
-    EXPECT_THAT(free.head, Not(HasSubstr("RateLimit")));
+    for (const auto& [name, value] : free.headers) EXPECT_THAT(name, Not(HasSubstr("RateLimit")));
   }
 }
 
@@ -90,6 +104,61 @@ TEST(ServerRates, ARequestThatIsNoGoodCountsToo) {
   EXPECT_EQ(first.status, 415);
   EXPECT_EQ(first.Header("RateLimit-Remaining"), "0");
   EXPECT_EQ(client.Ask(kNoJson).status, 429);
+}
+
+/// GET /guarded answers with the client's address.
+PrincipalPtr AddressAsPerson(const Request& request) {
+  return Known({.tenant = "acme", .person = request.client_address, .scopes = {"sessions:read"}});
+}
+
+ServerOptions Trusting(std::string_view block, ForwardedBy by = ForwardedBy::kXForwardedFor) {
+  ServerOptions options;
+  options.proxies = TrustedProxies({*base::IpBlock::Parse(block)}, by);
+  return options;
+}
+
+TEST(ServerProxies, WithoutATrustedProxyTheSocketsPeerIsTheClientWhateverItSays) {
+  for (const char* trusted : {"10.0.0.0/8", "127.0.0.2", "::1"}) {
+    TestServer server(Trusting(trusted), AddressAsPerson);
+    auto client = server.Connect();
+    EXPECT_EQ(client.Ask(Get("/guarded")).body, "127.0.0.1");
+    EXPECT_EQ(client.Ask(Get("/guarded", "X-Forwarded-For: 192.0.2.1\r\n")).body, "127.0.0.1");
+    EXPECT_EQ(client.Ask(Get("/guarded", "Forwarded: for=192.0.2.1\r\n")).body, "127.0.0.1");
+  }
+}
+
+TEST(ServerProxies, ATrustedProxySpeaksForAnotherClientWithEachRequest) {
+  TestServer server(Trusting("127.0.0.0/8"), AddressAsPerson);
+  auto proxy = server.Connect();
+  for (const char* address : {"192.0.2.1", "192.0.2.2", "2001:db8::1"})
+    EXPECT_EQ(proxy.Ask(Get("/guarded", std::string("X-Forwarded-For: ") + address + "\r\n")).body,
+              address);
+  EXPECT_EQ(proxy.Ask(Get("/guarded")).body, "127.0.0.1") << "nothing is left of the one before";
+  EXPECT_EQ(proxy.Ask(Get("/guarded", "X-Forwarded-For: 9.9.9.9, 192.0.2.3\r\n")).body,
+            "192.0.2.3");
+  EXPECT_EQ(proxy.Ask(Get("/guarded", "Forwarded: for=192.0.2.1\r\n")).body, "127.0.0.1");
+}
+
+TEST(ServerProxies, ProtectedModeRefusesWhatCameThroughAProxyAlsoATrustedOne) {
+  TestServer server(Trusting("127.0.0.0/8"));
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(Get("/hello", "X-Forwarded-For: 127.0.0.1\r\n")).status, 403);
+}
+
+TEST(ServerProxies, LinesAboutARequestNameItItsClientAndItsTrace) {
+  TestServer server(Trusting("127.0.0.0/8"), AddressAsPerson);
+  base::ConfigureLog(base::LogLevel::kInfo, base::LogFormat::kJson, "test");
+  testing::internal::CaptureStderr();
+  auto client = server.Connect();
+  client.Ask(Get("/throws/other",
+                 "X-Request-Id: r-1\r\nX-Forwarded-For: 192.0.2.1\r\n"
+                 "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00\r\n"));
+  client.Ask(Get("/throws/statement", "X-Request-Id: r-2\r\n"));
+  const std::string lines = testing::internal::GetCapturedStderr();
+  base::ConfigureLog(base::LogLevel::kInfo, base::LogFormat::kText, "");
+  EXPECT_THAT(lines, HasSubstr(R"("request_id":"r-1","client":"192.0.2.1",)"
+                               R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")"));
+  EXPECT_THAT(lines, HasSubstr(R"("request_id":"r-2","client":"127.0.0.1","instance")"));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <future>
 #include <limits>
 #include <thread>
 
@@ -25,16 +24,14 @@ using support::TlsClient;
 using support::TlsClientOptions;
 using testing::HasSubstr;
 
-constexpr const char* kFailed = R"(tls_handshakes_total{result="failed"} 1)";
+constexpr const char* kFailed = R"(tenure_tls_handshakes_total{result="failed"} 1)";
 /// The beginning of a record that carries a handshake, and no more of it.
 constexpr std::string_view kHalfAGreeting("\x16\x03\x01\x02\x00\x01\x00\x01", 8);
 
 class ServerTls : public testing::Test {
  protected:
   TlsClientOptions Trusting() const { return server_.certificate->Trusting(); }
-  RawClient Connect(const TlsClientOptions& options) const {
-    return RawClient(server_.server.port(), &options);
-  }
+  RawClient Connect(const TlsClientOptions& options) { return server_.Connect(&options); }
   /// The server does well. Everything that it had begun before has been looked at.
   void ExpectServing() {
     auto client = server_.Connect();
@@ -92,13 +89,13 @@ TEST_F(ServerTls, APlainRequestIsToldToUseTls) {
     EXPECT_THAT(answer.body, HasSubstr("https://"));
     EXPECT_TRUE(client.AtEnd());
   }
-  EXPECT_THAT(server_.Metrics(), HasSubstr(R"(http_rejected_total{reason="not_tls"} 3)"));
+  EXPECT_THAT(server_.Metrics(), HasSubstr(R"(tenure_http_rejected_total{reason="not_tls"} 3)"));
 }
 
 TEST_F(ServerTls, GarbageEndsTheConnection) {
   auto client = server_.ConnectPlain();
   client.Send(std::string(1'000, '\x80'));
-  client.CountToEnd();
+  client.ReadUntilClose().size();
   server_.AwaitMetric(kFailed);
   ExpectServing();
 }
@@ -113,9 +110,9 @@ TEST_F(ServerTls, ASlowHandshakeIsCutOff) {
   ExpectServing();
   server_.clock.Advance(1);
   EXPECT_TRUE(silent.AtEnd());
-  half.CountToEnd();
-  server_.AwaitMetric(R"(tls_handshakes_total{result="failed"} 2)");
-  server_.AwaitMetric("http_connections 0");
+  half.ReadUntilClose().size();
+  server_.AwaitMetric(R"(tenure_tls_handshakes_total{result="failed"} 2)");
+  server_.AwaitMetric("tenure_http_connections 0");
 }
 
 TEST_F(ServerTls, AfterTheHandshakeAClientMayIdle) {
@@ -137,7 +134,7 @@ TEST_F(ServerTls, AClientMayLeaveInEveryPhase) {
   server_.Connect().Send(Get("/large"));
   server_.Connect().Send(Get("/large") + Get("/large"));
   ExpectServing();
-  server_.AwaitMetric("http_connections 0");
+  server_.AwaitMetric("tenure_http_connections 0");
   ExpectServing();
 }
 
@@ -157,9 +154,23 @@ TEST_F(ServerTls, SaysGoodbyeWhenItEnds) {
 TEST_F(ServerTls, AConnectionTooManyIsClosedWithoutAWord) {
   TestServer server(Transport::kTls, {.max_connections = 1});
   auto first = server.Connect();
-  EXPECT_EQ(first.Ask(Get("/hello")).status, 200);
-  EXPECT_EQ(server.ConnectPlain().CountToEnd(), 0U);
-  EXPECT_EQ(first.Ask(Get("/hello")).status, 200);
+  const ExchangePtr held = server.Hold(first);
+  EXPECT_EQ(server.ConnectPlain().ReadUntilClose().size(), 0U);
+  RunOn(held->executor(), [&] { held->Reply({.body = "{}"}); });
+  EXPECT_EQ(first.ReadResponse().status, 200);
+}
+
+TEST_F(ServerTls, AHandshakeThatThereIsNoMemoryForIsNotBegun) {
+  TestServer server(Transport::kTls, {.body_memory_bytes = 100 * 1024});
+  auto half = server.ConnectPlain();
+  half.Send(kHalfAGreeting);
+  server.AwaitMetric("tenure_http_connections 1");
+  EXPECT_EQ(server.ConnectPlain().ReadUntilClose().size(), 0U);
+  server.AwaitMetric(R"(tenure_http_rejected_total{reason="body_memory"} 1)");
+  half.Close();
+  server.AwaitMetric("tenure_http_connections 0");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(server.Connect().Ask(Get("/hello")).status, 200) << "it is given back";
 }
 
 TEST_F(ServerTls, AStopDoesNotWaitForHandshakes) {
@@ -188,42 +199,32 @@ TEST_F(ServerTls, RecordsThatCarryNothingDisturbNobody) {
   EXPECT_EQ(client.Ask(Put("/echo", large)).body, large);
 }
 
-/// A handler that waits, over TLS.
-class Held {
- public:
-  explicit Held(TestServer& server) : client(server.Connect()) {
-    client.Send(Get("/held"));
-    exchange = server.held.Take();
-    RunOn(exchange->executor(), [this] { exchange->OnClientGone([this] { gone.set_value(); }); });
-  }
-
-  RawClient client;
-  ExchangePtr exchange;
-  std::promise<void> gone;
-};
-
 TEST_F(ServerTls, AWaitingHandlerHearsOfAGoodbye) {
-  Held held(server_);
-  held.client.tls().SayGoodbye();
-  held.gone.get_future().wait();
+  Waiting waiting(server_);
+  waiting.AskForGone();
+  waiting.client.tls().SayGoodbye();
+  waiting.AwaitGone();
 }
 
 TEST_F(ServerTls, RecordsThatCarryNothingAreNoGoodbye) {
-  Held held(server_);
-  for (int i = 0; i < 3; ++i) held.client.tls().UpdateKeys();
+  Waiting waiting(server_);
+  waiting.AskForGone();
+  for (int i = 0; i < 3; ++i) waiting.client.tls().UpdateKeys();
   ExpectServing();
-  RunOn(held.exchange->executor(), [&] { held.exchange->Reply({.body = "late"}); });
-  EXPECT_EQ(held.client.Read().body, "late");
-  Held again(server_);
+  waiting.Reply("late");
+  EXPECT_EQ(waiting.client.ReadResponse().body, "late");
+  Waiting again(server_);
+  again.AskForGone();
   again.client.tls().UpdateKeys();
   again.client.Close();
-  again.gone.get_future().wait();
+  again.AwaitGone();
 }
 
 TEST_F(ServerTls, GarbageWhileAHandlerWaitsIsAnEnd) {
-  Held held(server_);
-  ASSERT_GT(::send(held.client.socket(), "garbage", 7, MSG_NOSIGNAL), 0);
-  held.gone.get_future().wait();
+  Waiting waiting(server_);
+  waiting.AskForGone();
+  ASSERT_GT(::send(waiting.client.fd(), "garbage", 7, MSG_NOSIGNAL), 0);
+  waiting.AwaitGone();
 }
 
 /// Between a client and the server: hands on what the client sends byte by byte, so that a record
@@ -250,16 +251,15 @@ class Dripping {
  private:
   void Pump() {
     char bytes[4'096];
-    std::array<pollfd, 2> waiting{pollfd{ends_[1], POLLIN, 0},
-                                  pollfd{upstream_.socket(), POLLIN, 0}};
+    std::array<pollfd, 2> waiting{pollfd{ends_[1], POLLIN, 0}, pollfd{upstream_.fd(), POLLIN, 0}};
     while (left_ > 0 && ::poll(waiting.data(), waiting.size(), -1) > 0) {
       if (waiting[0].revents != 0) {
         if (::recv(ends_[1], bytes, 1, 0) != 1) break;
-        upstream_.Send({bytes, 1});
+        ::send(upstream_.fd(), bytes, 1, MSG_NOSIGNAL);
         --left_;
       }
       if (waiting[1].revents != 0) {
-        const ssize_t size = ::recv(upstream_.socket(), bytes, sizeof bytes, 0);
+        const ssize_t size = ::recv(upstream_.fd(), bytes, sizeof bytes, 0);
         if (size <= 0) break;
         ::send(ends_[1], bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
       }
@@ -307,7 +307,7 @@ TEST_F(ServerTls, ALineMayBreakAtEveryPlace) {
   }
   EXPECT_GT(whole, 300U);
   ExpectServing();
-  server_.AwaitMetric("http_connections 0");
+  server_.AwaitMetric("tenure_http_connections 0");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <boost/asio/post.hpp>
 
 #include "http/asio.hpp"
-#include "http/tls.hpp"
+#include "http/certificate.hpp"
 
 namespace tenure::http {
 
@@ -25,7 +25,7 @@ class CertificateKeeper;
 /// Invariants:
 ///  (1) No call blocks, and none is repeated before what it needs has happened: no spinning.
 ///  (2) OpenSSL keeps no bytes of the socket beyond the record that it works on (there is no
-///      read-ahead). So whoever has taken what `Pending` told of may wait for the socket.
+///      read-ahead). So a caller that has taken what `Pending` told of may wait for the socket.
 ///  (3) Once a call failed, or the stream was closed, the session is used no more. A descriptor's
 ///      number may be another client's by then.
 ///

@@ -1,11 +1,6 @@
 #include "http/test_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <future>
 #include <stdexcept>
@@ -13,12 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "http/text.hpp"
-
 namespace tenure::http {
 namespace {
 
 constexpr int kPatienceSeconds = 20;
+constexpr std::size_t kMediumBytes = 64 * 1024;
 constexpr std::size_t kLargeBytes = 8 * 1024 * 1024;
 
 ServerOptions ForTests(ServerOptions options, const TestCertificate* certificate) {
@@ -32,114 +26,6 @@ Response Text(std::string body) { return {.body = std::move(body), .content_type
 
 }  // namespace
 
-std::string RawAnswer::Header(std::string_view name) const {
-  std::string_view rest = head;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find("\r\n"));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 2));
-    const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos && EqualsNoCase(line.substr(0, colon), name))
-      return std::string(Trim(line.substr(colon + 1)));
-  }
-  return {};
-}
-
-std::string ToText(Transport transport) { return transport == Transport::kPlain ? "Plain" : "Tls"; }
-
-RawClient::RawClient(std::uint16_t port, const support::TlsClientOptions* tls)
-    : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-    throw std::runtime_error("the test server does not listen");
-  if (tls) tls_.emplace(socket_, *tls);
-}
-
-RawClient::~RawClient() { Close(); }
-
-void RawClient::Close() {
-  tls_.reset();
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
-}
-
-void RawClient::HalfClose() { ::shutdown(socket_, SHUT_WR); }
-
-void RawClient::Send(std::string_view bytes) {
-  if (tls_) {
-    if (!bytes.empty()) tls_->Write(bytes);
-    return;
-  }
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
-/// 0 at the end.
-std::size_t RawClient::Receive(char* bytes, std::size_t size) {
-  if (tls_) {
-    const auto read = tls_->Read(bytes, size);
-    if (!read) throw std::runtime_error("the server does not answer");
-    return *read;
-  }
-  const ssize_t read = ::recv(socket_, bytes, size, 0);
-  if (read < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-    throw std::runtime_error("the server does not answer");
-  return read <= 0 ? 0 : static_cast<std::size_t>(read);
-}
-
-/// Returns whether there was more.
-bool RawClient::Fill() {
-  char piece[16 * 1024];
-  const std::size_t size = Receive(piece, sizeof(piece));
-  input_.append(piece, size);
-  return size > 0;
-}
-
-std::string RawClient::TakeHead() {
-  std::size_t end = 0;
-  while ((end = input_.find("\r\n\r\n")) == std::string::npos)
-    if (!Fill()) throw std::runtime_error("the server hung up before an answer: " + input_);
-  std::string head = input_.substr(0, end + 2);
-  input_.erase(0, end + 4);
-  return head;
-}
-
-RawAnswer RawClient::ReadHead() {
-  RawAnswer answer{.head = TakeHead(), .body = {}};
-  std::from_chars(answer.head.data() + 9, answer.head.data() + 12, answer.status);
-  return answer;
-}
-
-RawAnswer RawClient::Read() {
-  RawAnswer answer = ReadHead();
-  const std::string length = answer.Header("Content-Length");
-  const std::size_t size = length.empty() ? 0 : std::stoul(length);
-  while (input_.size() < size)
-    if (!Fill()) throw std::runtime_error("the server hung up inside an answer");
-  answer.body = input_.substr(0, size);
-  input_.erase(0, size);
-  return answer;
-}
-
-bool RawClient::AtEnd() { return input_.empty() && !Fill(); }
-
-std::size_t RawClient::CountToEnd() {
-  std::size_t count = input_.size();
-  input_.clear();
-  while (Fill()) {
-    count += input_.size();
-    input_.clear();
-  }
-  return count;
-}
-
 void HeldExchanges::Put(ExchangePtr exchange) {
   const std::lock_guard lock(mutex_);
   held_.push_back(std::move(exchange));
@@ -148,7 +34,9 @@ void HeldExchanges::Put(ExchangePtr exchange) {
 
 ExchangePtr HeldExchanges::Take() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !held_.empty(); });
+  if (!changed_.wait_for(lock, std::chrono::seconds(kPatienceSeconds),
+                         [this] { return !held_.empty(); }))
+    throw std::runtime_error("no request came that waits");
   ExchangePtr exchange = std::move(held_.front());
   held_.pop_front();
   return exchange;
@@ -182,39 +70,73 @@ TestServer::TestServer(Transport transport, ServerOptions server_options,
   server.Start();
 }
 
+std::string TestServer::Url(std::string_view path) const {
+  return fmt::format("{}://127.0.0.1:{}{}", certificate ? "https" : "http", server.port(), path);
+}
+
 RawClient TestServer::Connect() {
   if (!certificate) return ConnectPlain();
   const support::TlsClientOptions trusting = certificate->Trusting();
-  return RawClient(server.port(), &trusting);
+  return Connect(&trusting);
+}
+
+RawClient TestServer::Connect(const support::TlsClientOptions* tls) {
+  return RawClient(server.port(), std::chrono::seconds(kPatienceSeconds), tls);
 }
 
 void TestServer::AddRoutes() {
   const auto add = [this](Method method, std::string pattern, std::string operation,
-                          Handler handler, std::string scope = kPublic) {
-    router.Add({method, std::move(pattern), std::move(operation), std::move(scope),
-                [this, handler = std::move(handler)](const ExchangePtr& exchange) {
-                  {
-                    const std::lock_guard lock(mutex_);
-                    last_loop_ = &exchange->executor();
-                  }
-                  handler(exchange);
-                }});
+                          Handler handler, std::string scope = kPublic,
+                          std::string rate_class = "") {
+    router.Add({.method = method,
+                .pattern = std::move(pattern),
+                .operation = std::move(operation),
+                .scope = std::move(scope),
+                .handler =
+                    [this, handler = std::move(handler)](const ExchangePtr& exchange) {
+                      {
+                        const std::lock_guard lock(mutex_);
+                        last_loop_ = &exchange->executor();
+                        served_.emplace_back(exchange->request().path);
+                      }
+                      handler(exchange);
+                    },
+                .rate_class = std::move(rate_class)});
   };
-  add(Method::kGet, "/hello", "getHello", [](const ExchangePtr& x) { x->Reply(Text("hello")); });
+  add(
+      Method::kGet, "/hello", "getHello", [](const ExchangePtr& x) { x->Reply(Text("hello")); },
+      kPublic, "none");
   add(Method::kPut, "/echo", "putEcho",
       [](const ExchangePtr& x) { x->Reply(Text(std::string(x->request().body))); });
-  add(Method::kPost, "/act", "postAct",
-      [](const ExchangePtr& x) { x->Reply(Response{.status = 204}); });
+  add(
+      Method::kPost, "/act", "postAct",
+      [](const ExchangePtr& x) { x->Reply(Response{.status = 204}); }, kPublic, "few");
   add(Method::kGet, "/held", "getHeld", [this](const ExchangePtr& x) { held.Put(x); });
   add(Method::kGet, "/forgets", "getForgets", [](const ExchangePtr&) {});
+  add(Method::kGet, "/medium", "getMedium",
+      [](const ExchangePtr& x) { x->Reply(Text(std::string(kMediumBytes, 'x'))); });
   add(Method::kGet, "/large", "getLarge",
       [](const ExchangePtr& x) { x->Reply(Text(std::string(kLargeBytes, 'x'))); });
-  add(Method::kGet, "/items/{id}", "getItem",
-      [](const ExchangePtr& x) { x->Reply(Text(x->request().path_parameters.at(0))); });
+  add(
+      Method::kGet, "/items/{id}", "getItem",
+      [](const ExchangePtr& x) { x->Reply(Text(x->request().path_parameters.at(0))); }, kPublic,
+      "few");
   add(
       Method::kGet, "/guarded", "getGuarded",
-      [](const ExchangePtr& x) { x->Reply(Text(x->request().principal->person)); },
+      [](const ExchangePtr& x) { x->Reply(Text(x->request().principal->person)); }, "sessions:read",
+      "few");
+  add(
+      Method::kPut, "/guarded", "putGuarded",
+      [](const ExchangePtr& x) { x->Reply(Text(std::string(x->request().body))); },
       "sessions:read");
+  router.Add(
+      {.method = Method::kPut,
+       .pattern = "/form",
+       .operation = "putForm",
+       .scope = kPublic,
+       .handler = [](const ExchangePtr& x) { x->Reply(Text(std::string(x->request().body))); },
+       .max_body_bytes = 100,
+       .content_types = {"application/x-www-form-urlencoded", "text/plain"}});
   add(Method::kGet, "/throws/{what}", "getThrows", [](const ExchangePtr& x) {
     const std::string& what = x->request().path_parameters.at(0);
     if (what == "problem") throw ProblemError(NotFound("gone fishing"));
@@ -223,6 +145,11 @@ void TestServer::AddRoutes() {
       throw base::Fault(base::FaultKind::kStatement, "table secrets is full");
     throw std::runtime_error("table secrets is full");
   });
+}
+
+ExchangePtr TestServer::Hold(RawClient& client) {
+  client.Send(Get("/held"));
+  return held.Take();
 }
 
 void TestServer::Settle() {
@@ -234,6 +161,23 @@ void TestServer::Settle() {
   RunOn(*loop, [] {});
 }
 
+std::vector<std::string> TestServer::Served() {
+  const std::lock_guard lock(mutex_);
+  return served_;
+}
+
+std::unique_ptr<std::promise<void>> TestServer::Halt() {
+  auto release = std::make_unique<std::promise<void>>();
+  std::promise<void> halted;
+  const std::lock_guard lock(mutex_);
+  last_loop_->Post([&halted, released = release->get_future().share()] {
+    halted.set_value();
+    released.wait();
+  });
+  halted.get_future().wait();
+  return release;
+}
+
 void TestServer::AwaitMetric(std::string_view line) {
   const std::string wanted = fmt::format("\n{}\n", line);
   for (std::int64_t start_us = base::MeasureMicros(); Metrics().find(wanted) == std::string::npos;
@@ -242,13 +186,41 @@ void TestServer::AwaitMetric(std::string_view line) {
       throw std::runtime_error(fmt::format("never: {}\n{}", line, Metrics()));
 }
 
+void AwaitPromise(std::promise<void>& promise) {
+  if (promise.get_future().wait_for(std::chrono::seconds(kPatienceSeconds)) !=
+      std::future_status::ready)
+    throw std::runtime_error("what was promised did not come");
+}
+
 void RunOn(base::Executor& executor, base::Task task) {
   std::promise<void> done;
   executor.Post([&] {
     task();
     done.set_value();
   });
-  done.get_future().wait();
+  AwaitPromise(done);
+}
+
+void Waiting::AskForGone() {
+  RunOn(exchange->executor(), [this] {
+    gone_ = {};
+    exchange->OnClientGone([this, mark = callback_] {
+      ++told;
+      gone_.set_value();
+    });
+  });
+}
+
+void Waiting::AskForStopping() {
+  RunOn(exchange->executor(), [this] {
+    exchange->OnStopping([held = exchange] {
+      held->Reply(base::Fault(base::FaultKind::kStopping, "this process is shutting down"));
+    });
+  });
+}
+
+void Waiting::Reply(std::string body) {
+  RunOn(exchange->executor(), [&] { exchange->Reply({.body = body}); });
 }
 
 std::string Get(std::string_view path, std::string_view headers) {

@@ -14,17 +14,6 @@ constexpr int HexValue(char c) {
   return -1;
 }
 
-/// How many bytes the UTF-8 sequence has that starts with `lead`; 0 when none starts so.
-constexpr std::size_t SequenceSize(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
-  return 0;
-}
-
-constexpr bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
 }  // namespace
 
 bool EqualsNoCase(std::string_view a, std::string_view b) {
@@ -66,16 +55,13 @@ std::optional<std::string> PercentDecode(std::string_view text, PlusSign plus) {
 
 std::string Printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t size = SequenceSize(static_cast<unsigned char>(text[at]));
-    const std::string_view sequence = text.substr(at, size == 0 ? 1 : size);
-    const bool good = size != 0 && sequence.size() == size && base::IsStorableText(sequence) &&
-                      !IsControl(sequence[0]);
-    const std::string_view shown = good ? sequence : std::string_view("?");
+  while (!text.empty()) {
+    const std::string_view front = base::FrontCharacter(text);
+    const bool good = !front.empty() && base::IsHarmless(front);
+    const std::string_view shown = good ? front : std::string_view("?");
     if (out.size() + shown.size() > max_bytes) return out + "...";
     out += shown;
-    at += good ? size : 1;
+    text.remove_prefix(front.empty() ? 1 : front.size());
   }
   return out;
 }

@@ -23,8 +23,8 @@ enum class PlusSign {
 /// anything.
 std::optional<std::string> PercentDecode(std::string_view text, PlusSign plus);
 
-/// What a client sent, fit to be shown in an answer: at most `max_bytes` of it (then "..."), UTF-8
-/// without control characters; every byte that is not becomes '?'.
+/// What a client sent, fit to be shown in an answer: as base::Printable, at most `max_bytes` of it
+/// (then "...").
 std::string Printable(std::string_view text, std::size_t max_bytes);
 
 }  // namespace tenure::http

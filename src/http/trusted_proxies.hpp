@@ -26,7 +26,7 @@ enum class ForwardedBy {
 ///  (2) What is no address (a name, "unknown", an identifier that hides one, nonsense) ends the
 ///      walk, and the last address before it counts: that of a proxy, which is never wrong.
 ///  (3) Only the header of `by` is looked at. A proxy writes one of the two and mostly passes the
-///      other on as it came, so whoever believed both would believe the client.
+///      other on as it came, so a server that believed both would believe the client.
 ///
 /// Constant; any thread.
 class TrustedProxies {

@@ -1,12 +1,11 @@
-// The contract of the inbox (spec 30, Inbox; I1) on every store.
+// The contract of the inbox (I1) on every store.
 
 #include <algorithm>
-
-#include <libpq-fe.h>
 
 #include "base/clock.hpp"
 #include "db/maintenance.hpp"
 #include "inbox/test_process.hpp"
+#include "store/tables.hpp"
 
 namespace tenure::inbox {
 namespace {
@@ -164,7 +163,7 @@ TEST_P(InboxContract, TheThirdFailureIsTheLast) {
   const auto told = a_.Begin("1");
   EXPECT_EQ(told.kind, Begun::kDead);
   EXPECT_EQ(told.error, "no 3");
-  EXPECT_NE(store_.metrics().Text().find("\ninbox_dead_total 1\n"), std::string::npos);
+  EXPECT_NE(store_.metrics().Text().find("\ntenure_inbox_dead_total 1\n"), std::string::npos);
 }
 
 TEST_P(InboxContract, AMessageThatKillsItsWorkerEachTimeComesToAnEnd) {
@@ -174,7 +173,7 @@ TEST_P(InboxContract, AMessageThatKillsItsWorkerEachTimeComesToAnEnd) {
   }
   EXPECT_EQ(a_.Begin("1").kind, Begun::kDead);
   EXPECT_EQ(a_.Begin("1").error, "9 claims ended without a word");
-  EXPECT_NE(store_.metrics().Text().find("\ninbox_dead_total 1\n"), std::string::npos);
+  EXPECT_NE(store_.metrics().Text().find("\ntenure_inbox_dead_total 1\n"), std::string::npos);
 }
 
 TEST_P(InboxContract, AStaleEndChangesNothingAndSaysWhatIs) {
@@ -298,26 +297,6 @@ TEST(InboxCommands, AResultWeighsInTheQueue) {
   EXPECT_EQ(bytes(60'000), bytes(0) + 60'000);
 }
 
-/// A user's own transaction on PostgreSQL, with the clock of the machine.
-class UserTransaction {
- public:
-  explicit UserTransaction(const std::string& url) : connection_(PQconnectdb(url.c_str())) {}
-  ~UserTransaction() { PQfinish(connection_); }
-  UserTransaction(const UserTransaction&) = delete;
-  UserTransaction& operator=(const UserTransaction&) = delete;
-  /// The SQLSTATE with which it is refused; empty when it is not.
-  std::string Execute(const std::string& sql) {
-    PGresult* const result = PQexec(connection_, sql.c_str());
-    const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    std::string refusal = state ? state : "";
-    PQclear(result);
-    return refusal;
-  }
-
- private:
-  PGconn* const connection_;
-};
-
 class InboxInTransactions : public InboxContract {
  protected:
   /// The function goes by PostgreSQL's own clock: the test's is ahead of it, so that no claim is
@@ -329,7 +308,8 @@ class InboxInTransactions : public InboxContract {
     return "select tenure.inbox_complete('github', '" + id + "', " + std::to_string(fence) +
            ", '{\"a\": 1}')";
   }
-  UserTransaction user_{store_.url()};
+  /// A user's own transaction, with the clock of the machine.
+  std::unique_ptr<store::Tables> user_ = store::OpenPostgresTables(store_.url());
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, InboxInTransactions,
@@ -338,8 +318,8 @@ INSTANTIATE_TEST_SUITE_P(Stores, InboxInTransactions,
 
 TEST_P(InboxInTransactions, I1_WhileACompletionIsOpenNobodyWaitsAndNobodyIsToldToProcess) {
   const auto fence = Claim("1");
-  user_.Execute("begin");
-  ASSERT_EQ(user_.Execute(Sql("1", fence)), "");
+  user_->Ask("begin");
+  user_->Ask(Sql("1", fence));
   const auto during = a_.Begin("1");
   EXPECT_EQ(during.kind, Begun::kInProgress);
   EXPECT_EQ(during.until_ms, clock().WallMs() + 1'000) << "the end of the lease";
@@ -350,7 +330,7 @@ TEST_P(InboxInTransactions, I1_WhileACompletionIsOpenNobodyWaitsAndNobodyIsToldT
   EXPECT_EQ(after_lease.kind, Begun::kInProgress) << "the lease is over, and it may yet commit";
   EXPECT_GT(after_lease.until_ms, clock().WallMs());
   EXPECT_EQ(a_.Begin("2").kind, Begun::kProcess) << "others go on";
-  user_.Execute("commit");
+  user_->Ask("commit");
   const auto done = a_.Begin("1");
   EXPECT_EQ(done.kind, Begun::kDone);
   EXPECT_EQ(done.result, R"({"a": 1})");
@@ -358,21 +338,21 @@ TEST_P(InboxInTransactions, I1_WhileACompletionIsOpenNobodyWaitsAndNobodyIsToldT
 
 TEST_P(InboxInTransactions, AfterARollbackTheClaimIsAsBefore) {
   const auto fence = Claim("1");
-  user_.Execute("begin");
-  user_.Execute(Sql("1", fence));
-  user_.Execute("rollback");
+  user_->Ask("begin");
+  user_->Ask(Sql("1", fence));
+  user_->Ask("rollback");
   EXPECT_EQ(a_.Begin("1").kind, Begun::kInProgress);
-  EXPECT_EQ(user_.Execute(Sql("1", fence)), "");
+  user_->Ask(Sql("1", fence));
   EXPECT_EQ(a_.Begin("1").kind, Begun::kDone);
 }
 
 TEST_P(InboxInTransactions, RetentionPassesOverWhatIsLocked) {
   const auto fence = Claim("1");
   clock().Advance(10'000);
-  user_.Execute("begin");
-  user_.Execute(Sql("1", fence));
+  user_->Ask("begin");
+  user_->Ask(Sql("1", fence));
   EXPECT_EQ(a_.Tidy(5'000).rows, 0);
-  user_.Execute("rollback");
+  user_->Ask("rollback");
   EXPECT_EQ(a_.Tidy(5'000).rows, 1);
 }
 

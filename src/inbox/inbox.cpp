@@ -1,48 +1,50 @@
 #include "inbox/inbox.hpp"
 
-#include "db/submit.hpp"
+#include <algorithm>
+#include <map>
+
+#include "db/keys.hpp"
+#include "inbox_sql/queries.hpp"
 
 namespace tenure::inbox {
-using db::SubmitTo;
+namespace {
 
-Inbox::Inbox(db::Store& store, const Budget& budget, telemetry::Registry& metrics)
-    : store_(store), probe_(metrics), change_(budget, probe_) {}
+constexpr std::int64_t kStuckMs = 300'000;
 
-template <class Reply, class SomeCommand>
-void Inbox::Change(SomeCommand command, base::Caller caller, Callback<Reply> done) {
-  const std::size_t hash = MessageKeyHash()(command.key);
-  SubmitTo(store_.WriteLane(hash), change_, std::move(caller), hash,
-           ChangeRequest{std::move(command)},
-           [done = std::move(done)](db::Result<ChangeReply> result) mutable {
-             if (result.ok())
-               done(std::get<Reply>(std::move(result.value().outcome)));
-             else
-               done(result.fault());
-           });
+}  // namespace
+
+void FindEntries(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
+  const auto keys = db::KeysOf(items, &FindRequest::key);
+  const auto loading = tx.Queue(sql::kLoadEntries, db::Columns(keys, kKeyColumns));
+  const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
+  std::vector<MessageRow> rows(keys.size());
+  for (const auto row : tx.Take(loading))
+    db::ReadInto(rows[row.ordinal()], row, 0, kMessageColumns);
+  for (auto* item : items) {
+    const MessageRow& row = rows[keys.IndexOf(item->request.key)];
+    FindReply reply;
+    reply.now_ms = now_ms;
+    if (row.state != State::kNew) reply.entry = row;
+    item->reply = std::move(reply);
+  }
 }
 
-void Inbox::Begin(BeginCommand command, base::Caller caller, Callback<BeginOutcome> done) {
-  Change(std::move(command), std::move(caller), std::move(done));
+std::int64_t CountStuckEntries(db::Transaction& tx, std::int64_t now_ms) {
+  return tx.Run(sql::kCountStuck, now_ms - kStuckMs)[0].Int(0);
 }
 
-void Inbox::Complete(CompleteCommand command, base::Caller caller, Callback<FinishOutcome> done) {
-  Change(std::move(command), std::move(caller), std::move(done));
-}
-
-void Inbox::Fail(FailCommand command, base::Caller caller, Callback<FinishOutcome> done) {
-  Change(std::move(command), std::move(caller), std::move(done));
-}
-
-void Inbox::Find(FindRequest request, base::Caller caller, Callback<FindReply> done) {
-  SubmitTo(store_.ReadLane(), find_, std::move(caller), 0, std::move(request), std::move(done));
-}
-
-void Inbox::TidySome(TidyRequest request, base::Caller caller, Callback<TidyReply> done) {
-  SubmitTo(store_.WriteLane(0), tidy_, std::move(caller), 0, request, std::move(done));
-}
-
-void Inbox::CountStuck(Callback<CountReply> done) {
-  SubmitTo(store_.ReadLane(), count_, nullptr, 0, CountRequest{}, std::move(done));
+db::Swept Tidy(db::Transaction& tx, const TidyRequest& request, std::int64_t now_ms) {
+  const db::Rows removed =
+      tx.Run(sql::kForgetEntries, now_ms - request.retention_ms, now_ms, db::kSweepRows);
+  using Floors = std::map<std::string_view, std::int64_t>;  // by tenant
+  Floors floors;
+  for (const auto row : removed) {
+    auto& floor = floors[row.Text(0)];
+    floor = std::max(floor, row.Int(1));
+  }
+  tx.Queue(sql::kRaiseFloors,
+           db::Columns(floors, &Floors::value_type::first, &Floors::value_type::second));
+  return db::Swept().Add(removed.size());
 }
 
 }  // namespace tenure::inbox

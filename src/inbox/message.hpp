@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "base/uuid.hpp"
+#include "db/columns.hpp"
+#include "db/weight.hpp"
 
 namespace tenure::inbox {
 
@@ -28,7 +30,10 @@ struct MessageKey {
   std::string message_id{};
 
   friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
+  std::size_t bytes() const { return db::BytesOf(tenant, source, message_id); }
 };
+inline constexpr auto kKeyColumns =
+    db::Members(&MessageKey::tenant, &MessageKey::source, &MessageKey::message_id);
 
 struct MessageKeyHash {
   std::size_t operator()(const MessageKey& key) const noexcept {
@@ -51,6 +56,8 @@ struct BeginCommand {
   std::string hash{};  ///< of the message's content; empty: matches any
   std::int64_t lease_ms = kDefaultLeaseMs;
   std::optional<base::Uuid> term{};  ///< of this delivery: with it a lost answer can be had again
+
+  std::size_t bytes() const { return db::BytesOf(key, hash); }
 };
 
 struct BeginOutcome {
@@ -78,11 +85,15 @@ struct CompleteCommand {
   MessageKey key{};
   std::int64_t fence = 0;
   std::string result{};  ///< JSON; empty: none
+
+  std::size_t bytes() const { return db::BytesOf(key, result); }
 };
 struct FailCommand {
   MessageKey key{};
   std::int64_t fence = 0;
   std::string error{};
+
+  std::size_t bytes() const { return db::BytesOf(key, error); }
 };
 
 struct FinishOutcome {

@@ -3,7 +3,7 @@
 namespace tenure::inbox {
 namespace {
 
-constexpr const char* kFinished = "inbox_finish_total";
+constexpr const char* kFinished = "tenure_inbox_finish_total";
 constexpr const char* kFinishedHelp = "Completions and failures that were reported, by result.";
 
 }  // namespace
@@ -14,18 +14,18 @@ Probe::Probe(telemetry::Registry& metrics)
       stale_(metrics.GetCounter(kFinished, kFinishedHelp, {{"result", "stale"}})),
       unknown_(metrics.GetCounter(kFinished, kFinishedHelp, {{"result", "unknown"}})),
       busy_(metrics.GetCounter(kFinished, kFinishedHelp, {{"result", "busy"}})),
-      dead_(metrics.GetCounter("inbox_dead_total",
+      dead_(metrics.GetCounter("tenure_inbox_dead_total",
                                "Messages that were given up: their budget was spent.")),
-      forgotten_(metrics.GetCounter("inbox_forgotten_total",
+      forgotten_(metrics.GetCounter("tenure_inbox_forgotten_total",
                                     "Entries that were removed after their retention.")),
-      stuck_(metrics.GetGauge("inbox_stuck",
+      stuck_(metrics.GetGauge("tenure_inbox_stuck",
                               "Claims overdue for five minutes and not delivered again since, "
                               "counted every minute.")) {
   using Kind = BeginOutcome::Kind;
   for (const Kind kind :
        {Kind::kProcess, Kind::kInProgress, Kind::kDone, Kind::kConflict, Kind::kDead})
     begun_[static_cast<std::size_t>(kind)] =
-        &metrics.GetCounter("inbox_begin_total", "Deliveries, by what they were told.",
+        &metrics.GetCounter("tenure_inbox_begin_total", "Deliveries, by what they were told.",
                             {{"outcome", std::string(ToText(kind))}});
 }
 

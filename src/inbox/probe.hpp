@@ -15,8 +15,8 @@ class Probe {
 
   void Begun(const BeginOutcome& outcome);
   void Finished(const FinishOutcome& outcome);
-  void Forgotten(std::int64_t entries) { forgotten_.Add(static_cast<std::uint64_t>(entries)); }
-  void StuckCounted(std::int64_t entries) { stuck_.Set(entries); }
+  void Forgotten(std::int64_t rows) { forgotten_.Add(static_cast<std::uint64_t>(rows)); }
+  void StuckCounted(std::int64_t rows) { stuck_.Set(rows); }
 
  private:
   std::array<telemetry::Counter*, 5> begun_{};  // by BeginOutcome::Kind

@@ -1,18 +1,128 @@
-#include "inbox/routes.hpp"
-
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
+#include "base/time_text.hpp"
+#include "http/answering.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
-#include "inbox/json.hpp"
+#include "http/route_group.hpp"
+#include "inbox/capability.hpp"
+#include "inbox/inbox.hpp"
 
 namespace tenure::inbox {
 namespace {
 
+using base::JsonWriter;
+using http::Answering;
 using http::ExchangePtr;
 using http::JsonFields;
 using http::ProblemError;
+
+/// JSON that was checked when it came in.
+void WriteResult(JsonWriter& json, const std::string& result) {
+  if (!result.empty()) json.Key("result").Stored(result);
+}
+
+/// Where an entry stands, for people: also a claim whose lease has passed is told.
+std::string_view Standing(const MessageRow& row, std::int64_t now_ms) {
+  if (row.state == State::kClaimed && row.lease_until_ms <= now_ms) return "lapsed";
+  return ToText(row.state);
+}
+
+std::string Explain(std::int64_t fence, const FinishOutcome& outcome) {
+  if (outcome.fence == fence) {
+    switch (outcome.state) {
+      case State::kDone:
+        return fmt::format("The claim with fence {} has completed the message.", fence);
+      case State::kDead:
+        return fmt::format("The message was given up; fence {} was its last claim.", fence);
+      default:
+        return fmt::format("The claim with fence {} has failed; the message is tried again at {}.",
+                           fence, base::UtcText(outcome.until_ms));
+    }
+  }
+  switch (outcome.state) {
+    case State::kClaimed:
+      return fmt::format("Fence {} is not the latest: fence {} holds the message until {}.", fence,
+                         outcome.fence, base::UtcText(outcome.until_ms));
+    case State::kDone:
+      return fmt::format("Fence {} is not the latest: fence {} has completed the message.", fence,
+                         outcome.fence);
+    default:
+      return fmt::format("Fence {} is not the latest: fence {} was, and has failed.", fence,
+                         outcome.fence);
+  }
+}
+
+std::string BeginJson(const BeginOutcome& outcome) {
+  std::string body;
+  body.reserve(outcome.result.size() + 160);
+  JsonWriter json(body);
+  json.BeginObject().Field("outcome", ToText(outcome.kind));
+  switch (outcome.kind) {
+    case BeginOutcome::Kind::kProcess:
+      json.Field("fence", outcome.fence).Key("until").Time(outcome.until_ms);
+      json.Field("attempts", outcome.attempts).Field("crashes", outcome.crashes);
+      break;
+    case BeginOutcome::Kind::kInProgress:
+      json.Key("until").Time(outcome.until_ms);
+      json.Field("retrying", outcome.retrying);
+      break;
+    case BeginOutcome::Kind::kDone:
+      WriteResult(json, outcome.result);
+      break;
+    case BeginOutcome::Kind::kConflict:
+      json.Field("hash", std::string_view(outcome.hash));
+      break;
+    case BeginOutcome::Kind::kDead:
+      json.Field("error", std::string_view(outcome.error));
+      break;
+  }
+  json.EndObject();
+  return body;
+}
+
+/// REQUIRES: kAccepted.
+std::string FinishJson(const FinishOutcome& outcome) {
+  std::string body;
+  JsonWriter json(body);
+  json.BeginObject().Field("state", ToText(outcome.state)).Field("fence", outcome.fence);
+  if (outcome.state == State::kRetrying) json.Key("until").Time(outcome.until_ms);
+  json.Field("attempts", outcome.attempts).EndObject();
+  return body;
+}
+
+std::string EntryJson(const MessageKey& key, const MessageRow& row, std::int64_t now_ms) {
+  std::string body;
+  JsonWriter json(body);
+  json.BeginObject()
+      .Field("source", std::string_view(key.source))
+      .Field("message_id", std::string_view(key.message_id))
+      .Field("state", Standing(row, now_ms))
+      .Field("fence", row.fence);
+  if (!row.hash.empty()) json.Field("hash", std::string_view(row.hash));
+  if (row.state == State::kClaimed) json.Key("until").Time(row.lease_until_ms);
+  if (row.state == State::kRetrying) json.Key("until").Time(row.not_before_ms);
+  json.Field("attempts", row.attempts).Field("crashes", row.crashes);
+  WriteResult(json, row.result);
+  if (!row.error.empty()) json.Field("error", std::string_view(row.error));
+  json.Key("received_at").Time(row.received_ms);
+  json.Key("updated_at").Time(row.updated_ms);
+  json.Key("now").Time(now_ms);
+  json.EndObject();
+  return body;
+}
+
+/// The claim with `fence` is over; says what is instead.
+http::Problem StaleProblem(std::int64_t fence, const FinishOutcome& outcome) {
+  http::Problem problem{
+      .status = 409, .type = "inbox-stale", .title = "This claim on the message is over"};
+  problem.detail = Explain(fence, outcome);
+  std::string state;
+  JsonWriter(state).Value(ToText(outcome.state));
+  problem.extensions = {{"state", state}, {"fence", std::to_string(outcome.fence)}};
+  return problem;
+}
 
 MessageKey ReadKey(JsonFields& fields, const ExchangePtr& exchange) {
   MessageKey key;
@@ -28,31 +138,21 @@ http::Problem UnknownMessage(const MessageKey& key) {
       key.message_id, key.source));
 }
 
-/// Replies with the fault, or goes on with the value.
-template <class Reply, class Then>
-auto Answering(const ExchangePtr& exchange, Then then) {
-  return [exchange, then = std::move(then)](db::Result<Reply> result) mutable {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    then(exchange, std::move(result.value()));
-  };
-}
-
 auto AnsweringFinish(const ExchangePtr& exchange, const MessageKey& key, std::int64_t fence) {
-  return Answering<FinishOutcome>(
-      exchange, [key, fence](const ExchangePtr& to, const FinishOutcome& outcome) {
-        switch (outcome.kind) {
-          case FinishOutcome::Kind::kAccepted:
-            return to->Reply(http::JsonResponse(200, FinishJson(outcome)));
-          case FinishOutcome::Kind::kStale:
-            return to->Reply(StaleProblem(fence, outcome));
-          case FinishOutcome::Kind::kUnknown:
-            return to->Reply(UnknownMessage(key));
-          case FinishOutcome::Kind::kBusy:
-            return to->Reply(base::Fault(
-                base::FaultKind::kContended,
-                "a transaction that completes this message, or takes it over, is under way"));
-        }
-      });
+  return Answering(exchange, [key, fence](const ExchangePtr& to, const FinishOutcome& outcome) {
+    switch (outcome.kind) {
+      case FinishOutcome::Kind::kAccepted:
+        return to->ReplyJson(FinishJson(outcome));
+      case FinishOutcome::Kind::kStale:
+        return to->Reply(StaleProblem(fence, outcome));
+      case FinishOutcome::Kind::kUnknown:
+        return to->Reply(UnknownMessage(key));
+      case FinishOutcome::Kind::kBusy:
+        return to->Reply(base::Fault(
+            base::FaultKind::kContended,
+            "a transaction that completes this message, or takes it over, is under way"));
+    }
+  });
 }
 
 void Begin(Inbox& inbox, const ExchangePtr& exchange) {
@@ -68,11 +168,7 @@ void Begin(Inbox& inbox, const ExchangePtr& exchange) {
   command.term = fields.OptionalUuid("term");
   if (command.term == base::Uuid()) fields.Refuse("term", "must not be the nil UUID");
   fields.Finish();
-  inbox.Begin(
-      std::move(command), exchange->caller(),
-      Answering<BeginOutcome>(exchange, [](const ExchangePtr& to, const BeginOutcome& outcome) {
-        to->Reply(http::JsonResponse(200, BeginJson(outcome)));
-      }));
+  inbox.Begin(std::move(command), exchange->caller(), Answering(exchange, BeginJson));
 }
 
 void Complete(Inbox& inbox, const ExchangePtr& exchange) {
@@ -98,7 +194,7 @@ void Fail(Inbox& inbox, const ExchangePtr& exchange) {
 }
 
 void Get(Inbox& inbox, const ExchangePtr& exchange) {
-  http::QueryFields(exchange->request().query).Finish();
+  http::ExpectNoQuery(exchange->request());
   const auto& path = exchange->request().path_parameters;
   const MessageKey key{http::TenantOf(exchange), path[0], path[1]};
   std::vector<http::FieldError> errors;
@@ -108,9 +204,9 @@ void Get(Inbox& inbox, const ExchangePtr& exchange) {
       errors.push_back({name, fmt::format("must have 1 to {} bytes in UTF-8", kMaxKeyBytes)});
   if (!errors.empty()) throw ProblemError(http::InvalidRequest(std::move(errors)));
   inbox.Find({key}, exchange->caller(),
-             Answering<FindReply>(exchange, [key](const ExchangePtr& to, const FindReply& reply) {
+             Answering(exchange, [key](const ExchangePtr& to, const FindReply& reply) {
                if (!reply.entry) return to->Reply(UnknownMessage(key));
-               to->Reply(http::JsonResponse(200, EntryJson(key, *reply.entry, reply.now_ms)));
+               to->ReplyJson(EntryJson(key, *reply.entry, reply.now_ms));
              }));
 }
 
@@ -118,20 +214,12 @@ void Get(Inbox& inbox, const ExchangePtr& exchange) {
 
 void AddRoutes(http::Router& router, Inbox& inbox) {
   using http::Method;
-  const auto add = [&](Method method, const std::string& path, std::string operation,
-                       std::string scope, void (*handle)(Inbox&, const ExchangePtr&)) {
-    router.Add(
-        {.method = method,
-         .pattern = "/api/v1/inbox/" + path,
-         .operation = std::move(operation),
-         .scope = std::move(scope),
-         .handler = [&inbox, handle](const ExchangePtr& exchange) { handle(inbox, exchange); },
-         .encoded_slash = true});
-  };
-  add(Method::kPost, "begin", "beginInbox", "messages:write", Begin);
-  add(Method::kPost, "complete", "completeInbox", "messages:write", Complete);
-  add(Method::kPost, "fail", "failInbox", "messages:write", Fail);
-  add(Method::kGet, "{source}/{message_id}", "getInboxEntry", "messages:read", Get);
+  http::RouteGroup<Inbox&>(router, inbox,
+                           {.path = "/api/v1/inbox", .rate_class = "inbox", .encoded_slash = true})
+      .Add({{Method::kPost, "/begin", "beginInbox", "messages:write", Begin},
+            {Method::kPost, "/complete", "completeInbox", "messages:write", Complete},
+            {Method::kPost, "/fail", "failInbox", "messages:write", Fail},
+            {Method::kGet, "/{source}/{message_id}", "getInboxEntry", "messages:read", Get}});
 }
 
 }  // namespace tenure::inbox

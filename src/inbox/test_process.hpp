@@ -9,7 +9,7 @@
 
 #include "inbox/inbox.hpp"
 #include "inbox_sql/queries.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 
 namespace tenure::inbox {
 
@@ -21,11 +21,10 @@ inline base::Uuid Term(int n) {
   return term;
 }
 
-/// One process on a test's store, driven by hand: every call runs the lanes until it is answered.
-class TestProcess {
+class TestProcess final : public store::Process {
  public:
   explicit TestProcess(store::TestStore& test_store, const Budget& budget = {})
-      : store_(test_store.NewProcess()), inbox_(*store_, budget, test_store.metrics()) {}
+      : Process(test_store), inbox_(store(), budget, test_store.metrics()) {}
 
   struct Ask {
     std::string hash{};
@@ -39,47 +38,27 @@ class TestProcess {
   }
   BeginOutcome Begin(const std::string& id) { return Begin(id, Ask()); }
   BeginOutcome Begin(const std::string& id, const Ask& ask) {
-    return Await<BeginOutcome>(
-        [&](auto done) { inbox_.Begin(Command(id, ask), nullptr, std::move(done)); });
+    return Call(inbox_, &Inbox::Begin, Command(id, ask));
   }
   FinishOutcome Complete(const std::string& id, std::int64_t fence,
                          const std::string& result = "") {
-    return Await<FinishOutcome>([&](auto done) {
-      inbox_.Complete({Key(id), fence, result}, nullptr, std::move(done));
-    });
+    return Call(inbox_, &Inbox::Complete, {Key(id), fence, result});
   }
   FinishOutcome Fail(const std::string& id, std::int64_t fence, const std::string& error = "no") {
-    return Await<FinishOutcome>([&](auto done) {
-      inbox_.Fail({Key(id), fence, error}, nullptr, std::move(done));
-    });
+    return Call(inbox_, &Inbox::Fail, {Key(id), fence, error});
   }
-  std::optional<EntryRow> Find(const std::string& id) {
-    return Await<FindReply>([&](auto done) { inbox_.Find({Key(id)}, nullptr, std::move(done)); })
-        .entry;
+  std::optional<MessageRow> Find(const std::string& id) {
+    return Call(inbox_, &Inbox::Find, {Key(id)}).entry;
   }
-  TidyReply Tidy(std::int64_t retention_ms) {
-    return Await<TidyReply>(
-        [&](auto done) { inbox_.TidySome({retention_ms}, {}, std::move(done)); });
+  db::Swept Tidy(std::int64_t retention_ms) {
+    return Call(inbox_, &Inbox::TidySome, {retention_ms});
   }
-  std::int64_t CountStuck() {
-    return Await<CountReply>([&](auto done) { inbox_.CountStuck(std::move(done)); }).stuck;
-  }
+  std::int64_t CountStuck() { return Call(inbox_, &Inbox::CountStuck); }
 
   static MessageKey Key(const std::string& id) { return {"default", "github", id}; }
   Inbox& inbox() { return inbox_; }
-  db::Store& store() { return *store_; }
 
  private:
-  template <class Reply, class Submit>
-  Reply Await(Submit submit) {
-    std::optional<db::Result<Reply>> answer;
-    submit([&](db::Result<Reply> result) { answer = std::move(result); });
-    store::Drive(*store_);
-    if (!answer->ok()) throw answer->fault();
-    return std::move(answer->value());
-  }
-
-  std::unique_ptr<db::Store> store_;
   Inbox inbox_;
 };
 

@@ -13,23 +13,15 @@ namespace {
 /// them; more of them than this at once let one grant jump the line, nothing else.
 constexpr std::int64_t kLineAhead = 64;
 
-/// At least so long nothing is granted after a new incarnation.
-constexpr std::int64_t kLeastFreezeMs = 60'000;
+/// As load_leases.sql has them.
+constexpr auto kGrantColumns = db::Members(
+    &LeaseRow::fence, &LeaseRow::term, &LeaseRow::holder, &LeaseRow::metadata, &LeaseRow::ttl_ms,
+    &LeaseRow::granted_ms, &LeaseRow::renewed_ms, &LeaseRow::expires_ms, &LeaseRow::longest_ttl_ms);
 
-LeaseRow ReadRow(const db::Rows::Row& row) {
-  LeaseRow lease;
-  lease.fence = row.Int(0);
-  if (!row.IsNull(1)) lease.term = row.Uuid(1);
-  lease.holder = row.Text(2);
-  lease.metadata = row.Text(3);
-  lease.ttl_ms = row.Int(4);
-  lease.granted_ms = row.Int(5);
-  lease.renewed_ms = row.Int(6);
-  lease.expires_ms = row.Int(7);
-  if (!row.IsNull(8)) lease.break_reason = row.Text(8);
-  lease.next_ticket = row.Int(9);
-  return lease;
-}
+constexpr auto kTicketColumns =
+    db::Members(&Ticket::number, &Ticket::term, &Ticket::process, &Ticket::expires_ms);
+
+bool IsBroken(const LeaseRow& row) { return row.break_reason.has_value(); }
 
 }  // namespace
 
@@ -40,51 +32,47 @@ void Ledgers::Want(const LeaseKey& key, const base::Uuid* term, Use use) {
 }
 
 Ledgers::Opening Ledgers::Queue(db::Transaction& tx) {
+  std::vector<const LeaseKey*> keys;
+  keys.reserve(wanted_.size());
   for (const auto& [key, wanted] : wanted_) {
-    names_.Add(key);
-    if (wanted.may_grant) {
-      granting_.Add(key);
-      granting_keys_.push_back(key);
-    }
-    for (const base::Uuid& term : wanted.new_terms) new_terms_.Add(key, term);
+    keys.push_back(&key);
+    if (wanted.may_grant) granting_.push_back(&key);
+    for (const base::Uuid& term : wanted.new_terms) new_terms_.push_back({&key, term});
   }
-  tx.Queue(sql::kLockNames, names_.tenants, names_.names);
-  return {tx.Queue(sql::kTakeFences, granting_.tenants, granting_.names),
-          tx.Queue(sql::kLoadLeases, names_.tenants, names_.names),
-          new_terms_.Queue(tx),
-          tx.Queue(sql::kLoadTickets, names_.tenants, names_.names, kLineAhead),
+  const auto names = db::Columns(keys, kKeyColumns);
+  tx.Queue(sql::kLockNames, names);
+  return {tx.Queue(sql::kTakeFences, db::Columns(granting_, kKeyColumns)),
+          tx.Queue(sql::kLoadLeases, names),
+          QueueEnded(tx, new_terms_),
+          tx.Queue(sql::kLoadTickets, names, kLineAhead),
           tx.Queue(sql::kReadLimits),
           tx.QueueClock()};
 }
 
 void Ledgers::Open(db::Transaction& tx, const Opening& opening) {
-  std::map<LeaseKey, Ledger::Loaded> loaded;
+  LoadedByKey loaded;
   std::vector<Ledger::Loaded*> by_name;
   for (const auto& [key, wanted] : wanted_) by_name.push_back(&loaded[key]);
 
-  for (const LeaseKey& key : granting_keys_) loaded[key].guarded = true;
-  for (const auto row : tx.Take(opening.fences))
-    loaded[granting_keys_[row.ordinal()]].guarded = false;
-  for (const auto row : tx.Take(opening.rows)) {
-    by_name[row.ordinal()]->row = ReadRow(row);
-    by_name[row.ordinal()]->floor = row.Int(10);
-  }
-  new_terms_.Take(tx, opening.ended, loaded);
+  for (const LeaseKey* key : granting_) loaded[*key].guarded = true;
+  for (const auto row : tx.Take(opening.fences)) loaded[*granting_[row.ordinal()]].guarded = false;
+  for (const auto row : tx.Take(opening.rows))
+    db::ReadInto(*by_name[row.ordinal()], row, 0,
+                 db::Inside(&Ledger::Loaded::row, kGrantColumns, &LeaseRow::break_reason,
+                            &LeaseRow::next_ticket),
+                 &Ledger::Loaded::floor);
+  TakeEnded(tx, opening.ended, new_terms_, loaded);
   for (const auto row : tx.Take(opening.tickets))
-    by_name[row.ordinal()]->tickets.push_back(
-        {row.Int(0), row.Uuid(1), std::string(row.Text(2)), row.Int(3)});
+    by_name[row.ordinal()]->tickets.push_back(db::ReadAs<Ticket>(row, kTicketColumns));
   for (auto* one : by_name)
     one->long_line = one->tickets.size() >= static_cast<std::size_t>(kLineAhead);
 
   LoadEndedHolders(tx, loaded);
 
   const db::Rows store_row = tx.Take(opening.limits);
-  const auto store = store_row[0];
-  longest_ttl_ms_ = store.Int(2);
-  Limits limits;
-  limits.incarnation = store.Int(0);
-  if (store.Int(1) > 0)
-    limits.frozen_until_ms = store.Int(1) + std::max(kLeastFreezeMs, longest_ttl_ms_);
+  const auto limits = db::ReadAs<Limits>(store_row[0], &Limits::incarnation, &Limits::frozen_ms,
+                                         &Limits::freeze_ms);
+  longest_ttl_ms_ = store_row[0].Int(3);
   now_ms_ = tx.TakeClock(opening.clock);
   for (auto& [key, one] : loaded)
     ledgers_.emplace(key, Ledger(key, std::move(one), limits, now_ms_, process_));
@@ -92,22 +80,26 @@ void Ledgers::Open(db::Transaction& tx, const Opening& opening) {
 
 /// Who renews or releases is nearly always the holder, and the row says so. Only for the others is
 /// it looked up how their term ended: in a further statement, still under the lock.
-void Ledgers::LoadEndedHolders(db::Transaction& tx, std::map<LeaseKey, Ledger::Loaded>& loaded) {
-  TermColumns strangers;
+void Ledgers::LoadEndedHolders(db::Transaction& tx, LoadedByKey& loaded) {
+  std::vector<KeyedTerm> strangers;
   for (const auto& [key, wanted] : wanted_)
     for (const base::Uuid& term : wanted.holder_terms)
-      if (loaded[key].row.term != term) strangers.Add(key, term);
-  strangers.Take(tx, strangers.Queue(tx), loaded);
+      if (loaded[key].row.term != term) strangers.push_back({&key, term});
+  TakeEnded(tx, QueueEnded(tx, strangers), strangers, loaded);
 }
 
-db::Transaction::Pending Ledgers::TermColumns::Queue(db::Transaction& tx) const {
-  return tx.Queue(sql::kLoadEnded, names.tenants, names.names, terms);
+db::Transaction::Pending Ledgers::QueueEnded(db::Transaction& tx,
+                                             const std::vector<KeyedTerm>& terms) {
+  return tx.Queue(sql::kLoadEnded,
+                  db::Columns(terms, db::Inside(&KeyedTerm::key, kKeyColumns), &KeyedTerm::term));
 }
 
-void Ledgers::TermColumns::Take(db::Transaction& tx, db::Transaction::Pending pending,
-                                std::map<LeaseKey, Ledger::Loaded>& loaded) const {
-  for (const auto row : tx.Take(pending))
-    loaded[keys[row.ordinal()]].ended[terms[row.ordinal()]] = static_cast<LossReason>(row.Int(0));
+void Ledgers::TakeEnded(db::Transaction& tx, db::Transaction::Pending pending,
+                        const std::vector<KeyedTerm>& terms, LoadedByKey& loaded) {
+  for (const auto row : tx.Take(pending)) {
+    const KeyedTerm& ended = terms[row.ordinal()];
+    loaded[*ended.key].ended[ended.term] = static_cast<LossReason>(row.Int(0));
+  }
 }
 
 Ledger& Ledgers::At(const LeaseKey& key) {
@@ -131,81 +123,59 @@ std::int64_t Ledgers::CountEnded(LossReason reason) const {
 }
 
 void Ledgers::ApplyRows(db::Transaction& tx) {
-  Columns names;
-  Columns unused;
-  std::vector<std::int64_t> fences, ttls, granted, renewed, expires, broken, next_tickets;
-  std::vector<base::Uuid> terms;
-  std::vector<std::string> holders, metadata, reasons;
+  std::vector<const Ledger*> changed, unused;
   std::int64_t longest_ms = longest_ttl_ms_;
   for (const auto& [key, ledger] : ledgers_) {
     const LeaseRow& row = ledger.row();
-    if (!ledger.changed()) {
-      if (row.fence == 0 && row.next_ticket == 1) unused.Add(key);
-      continue;
+    if (ledger.changed()) {
+      changed.push_back(&ledger);
+      longest_ms = std::max(longest_ms, row.ttl_ms);
+    } else if (row.fence == 0 && row.next_ticket == 1) {
+      unused.push_back(&ledger);
     }
-    names.Add(key);
-    fences.push_back(row.fence);
-    terms.push_back(row.term.value_or(base::Uuid()));
-    holders.push_back(row.holder);
-    metadata.push_back(row.metadata);
-    ttls.push_back(row.ttl_ms);
-    granted.push_back(row.granted_ms);
-    renewed.push_back(row.renewed_ms);
-    expires.push_back(row.expires_ms);
-    broken.push_back(row.break_reason ? 1 : 0);
-    reasons.push_back(row.break_reason.value_or(""));
-    next_tickets.push_back(row.next_ticket);
-    longest_ms = std::max(longest_ms, row.ttl_ms);
   }
-  tx.Queue(sql::kWriteLeases, names.tenants, names.names, fences, terms, holders, metadata, ttls,
-           granted, renewed, expires, broken, reasons, next_tickets);
-  tx.Queue(sql::kDropUnused, unused.tenants, unused.names);
+  tx.Queue(sql::kWriteLeases,
+           db::Columns(changed, db::Inside(&Ledger::key, kKeyColumns),
+                       db::Inside(&Ledger::row, kGrantColumns, IsBroken, &LeaseRow::break_reason,
+                                  &LeaseRow::next_ticket)));
+  tx.Queue(sql::kDropUnused, db::Columns(unused, db::Inside(&Ledger::key, kKeyColumns)));
   if (longest_ms > longest_ttl_ms_) tx.Queue(sql::kRaiseLongestTtl, longest_ms);
 }
 
+/// What ledgers have many of, each with its name.
+template <class Part>
+struct Ledgers::Keyed {
+  const LeaseKey* key;
+  const Part* part;
+};
+template <class Part>
+std::vector<Ledgers::Keyed<Part>> Ledgers::All(const std::vector<Part>& (Ledger::*parts)()
+                                                   const) const {
+  std::vector<Keyed<Part>> all;
+  for (const auto& [key, ledger] : ledgers_)
+    for (const Part& part : (ledger.*parts)()) all.push_back({&key, &part});
+  return all;
+}
+
 void Ledgers::ApplyHistory(db::Transaction& tx) {
-  Columns names;
-  std::vector<std::int64_t> fences, granted, ended, reasons;
-  std::vector<base::Uuid> terms;
-  std::vector<std::string> holders, details;
-  for (const auto& [key, ledger] : ledgers_) {
-    for (const EndedGrant& grant : ledger.ended()) {
-      names.Add(key);
-      fences.push_back(grant.fence);
-      terms.push_back(grant.term);
-      holders.push_back(grant.holder);
-      granted.push_back(grant.granted_ms);
-      ended.push_back(grant.ended_ms);
-      reasons.push_back(static_cast<std::int64_t>(grant.reason));
-      details.push_back(grant.detail);
-    }
-  }
-  tx.Queue(sql::kAddHistory, names.tenants, names.names, fences, terms, holders, granted, ended,
-           reasons, details);
+  using Ended = Keyed<EndedGrant>;
+  const std::vector<Ended> ended = All(&Ledger::ended);
+  tx.Queue(sql::kAddHistory, db::Columns(ended, db::Inside(&Ended::key, kKeyColumns),
+                                         db::Inside(&Ended::part, &EndedGrant::fence,
+                                                    &EndedGrant::term, &EndedGrant::holder,
+                                                    &EndedGrant::granted_ms, &EndedGrant::ended_ms,
+                                                    &EndedGrant::reason, &EndedGrant::detail)));
 }
 
 void Ledgers::ApplyTickets(db::Transaction& tx) {
-  Columns removed;
-  std::vector<base::Uuid> removed_terms;
-  Columns placed;
-  std::vector<std::int64_t> numbers, expires;
-  std::vector<base::Uuid> terms;
-  std::vector<std::string> processes;
-  for (const auto& [key, ledger] : ledgers_) {
-    for (const base::Uuid& term : ledger.removed_tickets()) {
-      removed.Add(key);
-      removed_terms.push_back(term);
-    }
-    for (const Ticket& ticket : ledger.placed_tickets()) {
-      placed.Add(key);
-      numbers.push_back(ticket.number);
-      terms.push_back(ticket.term);
-      processes.push_back(ticket.process);
-      expires.push_back(ticket.expires_ms);
-    }
-  }
-  tx.Queue(sql::kRemoveTickets, removed.tenants, removed.names, removed_terms);
-  tx.Queue(sql::kPutTickets, placed.tenants, placed.names, numbers, terms, processes, expires);
+  using Removed = Keyed<base::Uuid>;
+  const std::vector<Removed> removed = All(&Ledger::removed_tickets);
+  tx.Queue(sql::kRemoveTickets, db::Columns(removed, db::Inside(&Removed::key, kKeyColumns),
+                                            [](const Removed& each) { return *each.part; }));
+  using Placed = Keyed<Ticket>;
+  const std::vector<Placed> placed = All(&Ledger::placed_tickets);
+  tx.Queue(sql::kPutTickets, db::Columns(placed, db::Inside(&Placed::key, kKeyColumns),
+                                         db::Inside(&Placed::part, kTicketColumns)));
 }
 
 /// NOTIFY takes a lock of the whole database at commit: it is sent only where somebody of another

@@ -12,7 +12,7 @@ namespace tenure::leases {
 
 /// The ledgers of the names that one transaction changes. Locks first, then what is there, then the
 /// clock: each a statement of its own, so that what is read and the time are not older than the
-/// locks (spec 05, Time). All of it is one flush on PostgreSQL.
+/// locks (docs/ground.md, Time). All of it is one flush on PostgreSQL.
 ///
 ///   Ledgers ledgers("host:pid:random");
 ///   ledgers.Want(key, term, Ledgers::Use::kMayGrant);  // for every command
@@ -55,36 +55,28 @@ class Ledgers {
   std::int64_t CountEnded(LossReason reason) const;
 
  private:
-  struct Columns {
-    std::vector<std::string> tenants;
-    std::vector<std::string> names;
-    void Add(const LeaseKey& key) {
-      tenants.push_back(key.tenant);
-      names.push_back(key.name);
-    }
-  };
   struct Wanted {
     std::set<base::Uuid> new_terms{};     // of those who acquire
     std::set<base::Uuid> holder_terms{};  // of those who renew or release
     bool may_grant = false;
   };
-  /// Terms whose end is looked up.
-  struct TermColumns {
-    void Add(const LeaseKey& key, const base::Uuid& term) {
-      names.Add(key);
-      keys.push_back(key);
-      terms.push_back(term);
-    }
-    db::Transaction::Pending Queue(db::Transaction& tx) const;
-    void Take(db::Transaction& tx, db::Transaction::Pending pending,
-              std::map<LeaseKey, Ledger::Loaded>& loaded) const;
-
-    Columns names;
-    std::vector<LeaseKey> keys;
-    std::vector<base::Uuid> terms;
+  /// A term whose end is looked up.
+  struct KeyedTerm {
+    const LeaseKey* key;
+    base::Uuid term;
   };
+  using LoadedByKey = std::map<LeaseKey, Ledger::Loaded>;
 
-  void LoadEndedHolders(db::Transaction& tx, std::map<LeaseKey, Ledger::Loaded>& loaded);
+  static db::Transaction::Pending QueueEnded(db::Transaction& tx,
+                                             const std::vector<KeyedTerm>& terms);
+  static void TakeEnded(db::Transaction& tx, db::Transaction::Pending pending,
+                        const std::vector<KeyedTerm>& terms, LoadedByKey& loaded);
+  void LoadEndedHolders(db::Transaction& tx, LoadedByKey& loaded);
+
+  template <class Part>
+  struct Keyed;
+  template <class Part>
+  std::vector<Keyed<Part>> All(const std::vector<Part>& (Ledger::*parts)() const) const;
 
   void ApplyRows(db::Transaction& tx);
   void ApplyHistory(db::Transaction& tx);
@@ -94,10 +86,8 @@ class Ledgers {
   const std::string process_;
   std::map<LeaseKey, Wanted> wanted_;  // ascending: the order of the columns
 
-  Columns names_;
-  Columns granting_;
-  std::vector<LeaseKey> granting_keys_;
-  TermColumns new_terms_;
+  std::vector<const LeaseKey*> granting_;  // of wanted_
+  std::vector<KeyedTerm> new_terms_;
 
   std::int64_t now_ms_ = 0;
   std::int64_t longest_ttl_ms_ = 0;

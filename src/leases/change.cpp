@@ -34,7 +34,7 @@ Outcome Decide(Ledgers& ledgers, const Command& command, std::int64_t begun_boot
     std::int64_t begun_boot_ms;
     Outcome operator()(const AcquireCommand& acquire) const {
       AcquireOutcome outcome = ledgers.At(acquire.key).Acquire(acquire);
-      // What the holder may add to its validity (spec 20): the time before this transaction began,
+      // What the holder may add to its validity: the time before this transaction began,
       // and not a moment of the transaction itself.
       if (auto* grant = std::get_if<Grant>(&outcome))
         grant->waited =
@@ -58,9 +58,9 @@ Outcome Decide(Ledgers& ledgers, const Command& command, std::int64_t begun_boot
   return std::visit(Visitor{ledgers, begun_boot_ms}, command);
 }
 
-db::Deed DeedOf(const BreakCommand& breaking, const BreakOutcome& outcome) {
-  db::Deed deed{breaking.key.name, ""};
-  base::JsonWriter json(deed.detail);
+db::AuditEvent AuditEventOf(const BreakCommand& breaking, const BreakOutcome& outcome) {
+  db::AuditEvent event{breaking.key.name, ""};
+  base::JsonWriter json(event.detail);
   json.BeginObject()
       .Field("reason", std::string_view(breaking.reason))
       .Field("force", breaking.force)
@@ -68,7 +68,7 @@ db::Deed DeedOf(const BreakCommand& breaking, const BreakOutcome& outcome) {
       .Field("holder", std::string_view(outcome.holder))
       .Field("fence", outcome.fence);
   json.Key("free_at").Time(outcome.free_at_ms).EndObject();
-  return deed;
+  return event;
 }
 
 /// Carries out a command of an operator, who answers for what it changes: a break of a lease that
@@ -80,35 +80,61 @@ Outcome DecideOnRecord(Ledgers& ledgers, ChangeHandler::ItemType& item,
   const Ledger& ledger = ledgers.At(breaking->key);
   const LeaseRow before = ledger.row();
   Outcome outcome = Decide(ledgers, item.request, begun_boot_ms);
-  if (ledger.row() != before) item.Did(DeedOf(*breaking, std::get<BreakOutcome>(outcome)));
+  if (ledger.row() != before) item.Did(AuditEventOf(*breaking, std::get<BreakOutcome>(outcome)));
   return outcome;
 }
 
+struct FirstKey {
+  const LeaseKey& operator()(const std::vector<RenewCommand>& renewals) const {
+    return renewals.front().key;
+  }
+  const LeaseKey& operator()(const auto& single) const { return single.key; }
+};
+
 }  // namespace
 
-void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
+std::size_t ChangeHandler::KeyHash(const Command& command) const {
+  return LeaseKeyHash()(std::visit(FirstKey(), command));
+}
+
+Changed ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t begun_boot_ms = clock_.BootMs();
   Ledgers ledgers(process_);
   for (const auto* item : items) WantKeys(ledgers, item->request);
   ledgers.Open(tx, ledgers.Queue(tx));
-  for (auto* item : items)
-    item->reply = ChangeReply{item->actor() ? DecideOnRecord(ledgers, *item, begun_boot_ms)
-                                            : Decide(ledgers, item->request, begun_boot_ms)};
+  for (auto* item : items) {
+    item->reply = item->actor() ? DecideOnRecord(ledgers, *item, begun_boot_ms)
+                                : Decide(ledgers, item->request, begun_boot_ms);
+    LookForEvidence(ledgers, item->request, *item->reply);
+  }
   ledgers.Apply(tx);
-  // The first of the batch carries the news for after COMMIT.
-  ChangeReply& news = *items.front()->reply;
-  news.own_turns = ledgers.own_turns();
-  news.expired = ledgers.CountEnded(LossReason::kExpired);
-  news.broken = ledgers.CountEnded(LossReason::kBroken);
+  return {ledgers.own_turns(), ledgers.CountEnded(LossReason::kExpired),
+          ledgers.CountEnded(LossReason::kBroken)};
 }
 
-void ChangeHandler::DoneItems(Items items) {
-  for (const auto* item : items) {
-    for (const std::string& key : item->reply->own_turns) wake_.SignalAll(key);
-    probe_.Lost(LossReason::kExpired, item->reply->expired);
-    probe_.Lost(LossReason::kBroken, item->reply->broken);
-    Count(item->request, item->reply->outcome);
+/// Of a grant that the store does not know it may have been asked because the store has forgotten.
+void ChangeHandler::LookForEvidence(Ledgers& ledgers, const Command& command,
+                                    const Outcome& outcome) {
+  const auto look = [&](const LeaseKey& key, std::int64_t fence) {
+    evidence_.Look("lease " + key.name, fence, ledgers.At(key).highest_fence());
+  };
+  const auto* renewals = std::get_if<std::vector<RenewCommand>>(&command);
+  for (std::size_t i = 0; renewals && i < renewals->size(); ++i) {
+    const auto& renewed = std::get<std::vector<RenewOutcome>>(outcome)[i];
+    if (const auto* loss = std::get_if<Loss>(&renewed);
+        loss && loss->reason == LossReason::kUnknown)
+      look((*renewals)[i].key, (*renewals)[i].fence);
   }
+  const auto* release = std::get_if<ReleaseCommand>(&command);
+  if (release && release->fence && !std::get<ReleaseOutcome>(outcome).released)
+    look(release->key, *release->fence);
+}
+
+void ChangeHandler::DoneItems(Items items, const Changed& changed) {
+  for (const std::string& key : changed.own_turns) wake_.SignalAll(key);
+  probe_.Lost(LossReason::kExpired, changed.expired);
+  probe_.Lost(LossReason::kBroken, changed.broken);
+  for (const auto* item : items) Count(item->request, *item->reply);
 }
 
 void ChangeHandler::Count(const Command& command, const Outcome& outcome) {

@@ -1,9 +1,9 @@
-// The contract of leases (spec 20; L1, L2, L4) on every store.
+// The contract of leases (L1, L2, L4) on every store.
 
 #include <set>
 
 #include "db/maintenance.hpp"
-#include "leases/guard.hpp"
+#include "leases/fence_check.hpp"
 #include "leases/test_process.hpp"
 
 namespace tenure::leases {
@@ -96,22 +96,67 @@ TEST_P(LeasesContract, TidyLeavesWhatIsHeldAndWhatWasUsedLately) {
   EXPECT_TRUE(a_.Find("fresh"));
 }
 
+TEST_P(LeasesContract, TidyGoesOnWhileThereAreDeadTickets) {
+  Granted(a_.Acquire("held", 1, {.ttl_ms = 3'600'000}));
+  for (int term = 2; term <= db::kSweepRows + 2; ++term) {
+    AcquireCommand command = a_.Command("held", term, {});
+    command.wait = AcquireCommand::Wait::kQueue;
+    a_.leases().Acquire(std::move(command), nullptr, [](const auto&) {});
+  }
+  store::Drive(a_.store());
+  clock().Advance(700'000);
+  const TidyRequest request{.history_ms = 3'600'000, .retention_ms = 3'600'000};
+  const auto first = a_.Tidy(request);
+  EXPECT_EQ(first.rows, db::kSweepRows);
+  EXPECT_TRUE(first.has_more);
+  const auto second = a_.Tidy(request);
+  EXPECT_EQ(second.rows, 1);
+  EXPECT_FALSE(second.has_more);
+}
+
 TEST_P(LeasesContract, L2_AfterANewIncarnationFencesStartAboveAllThatWereForgotten) {
   const auto before = Granted(a_.Acquire("held", 1, {.ttl_ms = 90'000}));
   db::NewIncarnation(a_.store().engine());
-  // For as long as the longest ttl on record a forgotten holder may believe that it holds.
+  // For as long as the longest ttl of the name a forgotten holder may believe that it holds.
   const auto frozen = Held(a_.Acquire("free", 2));
   EXPECT_EQ(frozen.reason, HeldReason::kFrozen);
-  EXPECT_EQ(frozen.retry_after, Milliseconds(90'000));
-  clock().Advance(60'000);
+  EXPECT_EQ(frozen.retry_after, Milliseconds(60'000));
+  EXPECT_EQ(frozen.expires_at_ms, clock().WallMs() + 60'000);
+  clock().Advance(59'999);
   EXPECT_EQ(Renewed(a_.Renew("held", before.fence, 1)).fence, before.fence) << "renewals go on";
-  clock().Advance(29'999);
   Held(a_.Acquire("free", 2));
   clock().Advance(1);
   EXPECT_EQ(Granted(a_.Acquire("free", 2)).fence, 2 * (std::int64_t{1} << 40) + 1);
 }
 
-TEST_P(LeasesContract, L2_RenewalsDoNotMoveTheFence) {  // B4
+TEST_P(LeasesContract, AFreezeLastsAsLongAsTheNameWasEverGrantedAndOnlyForThatName) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  const auto day = Granted(a_.Acquire("day", 1, {.ttl_ms = kDayMs}));
+  EXPECT_EQ(Renewed(a_.Renew("day", day.fence, 1, 5'000)).ttl, Milliseconds(5'000));
+  EXPECT_TRUE(a_.Release("day", 1).released);
+  db::NewIncarnation(a_.store().engine(), {.freeze_ms = 1'000});
+  EXPECT_EQ(Held(a_.Acquire("day", 2)).retry_after, Milliseconds(kDayMs)) << "not its last ttl";
+  clock().Advance(1'000);
+  Granted(a_.Acquire("other", 3));
+  EXPECT_EQ(Held(a_.Acquire("day", 2)).reason, HeldReason::kFrozen);
+  EXPECT_TRUE(db::Thaw(a_.store().engine()));
+  EXPECT_GT(Granted(a_.Acquire("day", 2)).fence, 2 * (std::int64_t{1} << 40));
+  EXPECT_FALSE(db::Thaw(a_.store().engine())) << "nothing is frozen any more";
+}
+
+TEST_P(LeasesContract, WhatWaitsForAnIdempotencyKeyStandsInNoLaneOfRenewals) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "one lane writes";
+  Granted(a_.Acquire("job", 1));
+  bool answered = false;
+  a_.leases().BreakOnce({{"default", "job"}, "because", 0, false}, {"k", "h"}, nullptr,
+                        [&](const auto&) { answered = true; });
+  for (const std::size_t lane : {0u, 1u}) a_.store().WriteLane(lane).RunOnce();
+  EXPECT_FALSE(answered);
+  a_.Drive();
+  EXPECT_TRUE(answered);
+}
+
+TEST_P(LeasesContract, L2_RenewalsDoNotMoveTheFence) {
   const auto grant = Granted(a_.Acquire("job", 1));
   for (int i = 0; i < 3; ++i) {
     clock().Advance(300);
@@ -119,7 +164,7 @@ TEST_P(LeasesContract, L2_RenewalsDoNotMoveTheFence) {  // B4
   }
 }
 
-TEST_P(LeasesContract, TheTtlStaysTheSameAfterTwentyRenewals) {  // D1
+TEST_P(LeasesContract, TheTtlStaysTheSameAfterTwentyRenewals) {
   const auto grant = Granted(a_.Acquire("job", 1, {.ttl_ms = 600}));
   for (int i = 0; i < 20; ++i) {
     clock().Advance(400);
@@ -133,7 +178,7 @@ TEST_P(LeasesContract, ARenewalMayAskForAnotherTtl) {
   EXPECT_EQ(Renewed(a_.Renew("job", grant.fence, 1)).remaining, Milliseconds(200));
 }
 
-TEST_P(LeasesContract, AcquiringAgainWithTheLiveTermIsTheSameGrantRenewed) {  // O7
+TEST_P(LeasesContract, AcquiringAgainWithTheLiveTermIsTheSameGrantRenewed) {
   const auto grant = Granted(a_.Acquire("job", 1));
   clock().Advance(400);
   const auto again = Granted(a_.Acquire("job", 1));
@@ -166,7 +211,7 @@ TEST_P(LeasesContract, ATermThatIsOverIsNeverGrantedAgain) {
   EXPECT_EQ(Ended(a_.Acquire("forced", 6)), LossReason::kBroken);
 }
 
-TEST_P(LeasesContract, L4_OnlyNameFenceAndTermTogetherRenew) {  // B3
+TEST_P(LeasesContract, L4_OnlyNameFenceAndTermTogetherRenew) {
   const auto grant = Granted(a_.Acquire("job", 1));
   EXPECT_EQ(Lost(a_.Renew("job", grant.fence, 2)), LossReason::kUnknown);
   EXPECT_EQ(Lost(a_.Renew("job", grant.fence + 1, 1)), LossReason::kUnknown);
@@ -177,7 +222,7 @@ TEST_P(LeasesContract, L4_OnlyNameFenceAndTermTogetherRenew) {  // B3
 TEST_P(LeasesContract, L4_ARefusedRenewalSaysWhy) {
   const auto expired = Granted(a_.Acquire("expired", 1));
   clock().Advance(1'000);
-  EXPECT_EQ(Lost(a_.Renew("expired", expired.fence, 1)), LossReason::kExpired);  // O9
+  EXPECT_EQ(Lost(a_.Renew("expired", expired.fence, 1)), LossReason::kExpired);
   Granted(a_.Acquire("expired", 2));
   EXPECT_EQ(Lost(a_.Renew("expired", expired.fence, 1)), LossReason::kTakenOver);
 
@@ -207,7 +252,7 @@ TEST_P(LeasesContract, L4_ASecondReleaseIsAHarmlessNoOp) {
   EXPECT_EQ(a_.Find("job")->state, LeaseState::kHeld);
 }
 
-TEST_P(LeasesContract, L4_AZombieCannotReleaseItsSuccessor) {  // R4, R5
+TEST_P(LeasesContract, L4_AZombieCannotReleaseItsSuccessor) {
   const auto zombie = Granted(a_.Acquire("job", 1));
   clock().Advance(1'000);
   Granted(a_.Acquire("job", 2));
@@ -224,7 +269,7 @@ TEST_P(LeasesContract, TheTermAloneReleases) {
   EXPECT_EQ(a_.Find("job")->state, LeaseState::kFree);
 }
 
-TEST_P(LeasesContract, BreakEndsRenewalsAtOnceAndGrantsAfterTheOldDeadline) {  // D12
+TEST_P(LeasesContract, BreakEndsRenewalsAtOnceAndGrantsAfterTheOldDeadline) {
   const auto grant = Granted(a_.Acquire("job", 1));
   clock().Advance(100);
   const auto outcome = a_.Break("job");
@@ -269,7 +314,7 @@ TEST_P(LeasesContract, A1_NamesOfTenantsAreTheirOwn) {
   Granted(a_.Acquire("job", 1));
   Granted(a_.Acquire("job", 1, {.tenant = "other"}));
   EXPECT_FALSE(a_.Find("job", "third"));
-  EXPECT_TRUE(a_.List({}, "third").leases.empty());
+  EXPECT_TRUE(a_.List({}, "third").rows.empty());
 }
 
 TEST_P(LeasesContract, ManyRenewalsInOneCallAreAnsweredInTheirOrder) {
@@ -317,7 +362,7 @@ TEST_P(LeasesContract, ListIsByPrefixHolderAndStateInPages) {
   a_.Release("a/2", 1);
   const auto names = [](const PageReply& page) {
     std::string text;
-    for (const auto& lease : page.leases) text += lease.name + " ";
+    for (const auto& lease : page.rows) text += lease.name + " ";
     return text;
   };
   EXPECT_EQ(names(a_.List({})), "a a/1 a/2 a/3 b/1 ");
@@ -333,7 +378,9 @@ TEST_P(LeasesContract, ListIsByPrefixHolderAndStateInPages) {
 }
 
 TEST_P(LeasesContract, AFenceIsLiveUntilItsGrantEnds) {
-  FenceGuard guard;
+  db::ForgottenEvidence evidence([this] { return a_.store().engine().incarnation(); }, clock(),
+                                 store_.metrics());
+  LeaseFenceCheck guard(&evidence);
   const auto is_live = [&](std::int64_t fence) {
     auto connection = a_.store().engine().NewConnection(db::Access::kWrite);
     connection->Open();
@@ -343,7 +390,10 @@ TEST_P(LeasesContract, AFenceIsLiveUntilItsGrantEnds) {
   };
   const auto first = Granted(a_.Acquire("job", 1));
   EXPECT_TRUE(is_live(first.fence));
+  EXPECT_FALSE(evidence.Last());
   EXPECT_FALSE(is_live(first.fence + 1));
+  ASSERT_TRUE(evidence.Last()) << "nobody was ever given that fence";
+  EXPECT_EQ(evidence.Last()->highest, first.fence);
   clock().Advance(1'000);
   EXPECT_FALSE(is_live(first.fence)) << "expired, though nobody has taken it over";
   const auto second = Granted(a_.Acquire("job", 2));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_text.hpp"
+#include "base/json_writer.hpp"
 #include "base/time_text.hpp"
 
 namespace tenure::leases {
@@ -11,7 +13,7 @@ using base::JsonWriter;
 
 /// Metadata is a JSON object that was checked when it came in.
 void WriteMetadata(JsonWriter& json, const std::string& metadata) {
-  if (!metadata.empty()) json.Key("metadata").Raw(metadata);
+  if (!metadata.empty()) json.Key("metadata").Raw(base::ObjectOrEmpty(metadata));
 }
 
 std::string Quoted(std::string_view text) {
@@ -24,6 +26,15 @@ std::string TimeJson(std::int64_t ms) {
   std::string json;
   JsonWriter(json).Time(ms);
   return json;
+}
+
+/// What is not known is left out.
+void WriteGuard(JsonWriter& json, const LeaseGuard& guard) {
+  json.BeginObject();
+  if (guard.pid != 0) json.Field("pid", guard.pid);
+  if (!guard.user.empty()) json.Field("user", std::string_view(guard.user));
+  if (guard.since_ms > 0) json.Key("since").Time(guard.since_ms);
+  json.EndObject();
 }
 
 void WriteView(JsonWriter& json, const LeaseView& view) {
@@ -40,8 +51,11 @@ void WriteView(JsonWriter& json, const LeaseView& view) {
   }
   if (view.state == LeaseState::kBroken)
     json.Field("break_reason", std::string_view(view.break_reason));
-  json.Key(view.state == LeaseState::kFree ? "ended_at" : "expires_at").Time(view.expires_at_ms);
+  if (view.fence > 0)
+    json.Key(view.state == LeaseState::kFree ? "ended_at" : "expires_at").Time(view.expires_at_ms);
   json.Field("waiters", view.waiters);
+  if (view.frozen_until_ms > 0) json.Key("frozen_until").Time(view.frozen_until_ms);
+  if (view.guard) WriteGuard(json.Key("guard"), *view.guard);
 }
 
 void WritePast(JsonWriter& json, const PastGrant& past) {
@@ -68,8 +82,11 @@ std::string Explain(const HeldByAnother& held) {
       return "A database transaction that checked the last fence is still open; a takeover has to "
              "wait for its end.";
     case HeldReason::kFrozen:
-      return "The store was restored or promoted, and may have forgotten who holds what: for a "
-             "while leases are renewed, and none is granted.";
+      return fmt::format(
+          "The store was restored or promoted, and may have forgotten who holds what: this lease "
+          "is "
+          "renewed and not granted until {}. `tenure admin thaw` ends that early.",
+          base::UtcText(held.expires_at_ms));
   }
   return "";
 }
@@ -112,20 +129,12 @@ std::string ViewJson(const LeaseView& view) {
 }
 
 std::string PageJson(const PageReply& page) {
-  std::string body;
-  JsonWriter json(body);
-  json.BeginObject().Key("items").BeginArray();
-  for (const LeaseView& view : page.leases) {
+  const auto write = [](JsonWriter& json, const LeaseView& view) {
     WriteView(json, view);
     json.EndObject();
-  }
-  json.EndArray().Key("next_cursor");
-  if (page.has_more)
-    json.Value(std::string_view(page.leases.back().name));
-  else
-    json.Null();
-  json.EndObject();
-  return body;
+  };
+  return base::PageJson(page.rows, page.has_more, write,
+                        [](const LeaseView& last) { return std::string_view(last.name); });
 }
 
 std::string RenewalsJson(const std::vector<RenewCommand>& commands,
@@ -187,11 +196,10 @@ http::Problem GuardedProblem(const BreakOutcome& outcome) {
   return HeldProblem(held);
 }
 
-db::Answer BreakAnswer(const ChangeReply& reply) {
-  const auto& outcome = std::get<BreakOutcome>(reply.outcome);
-  db::Answer answer;
-  answer.status = outcome.guarded ? 409 : 200;
-  answer.final = !outcome.guarded;
+std::optional<base::StoredAnswer> BreakAnswer(const Outcome& change) {
+  const auto& outcome = std::get<BreakOutcome>(change);
+  if (outcome.guarded || outcome.fence == 0) return std::nullopt;
+  base::StoredAnswer answer{.status = 200};
   JsonWriter json(answer.body);
   json.BeginObject()
       .Field("broken", outcome.broken)

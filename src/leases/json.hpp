@@ -1,12 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/caller.hpp"
 #include "base/json_writer.hpp"
-#include "db/once.hpp"
 #include "http/message.hpp"
 #include "leases/change.hpp"
-#include "leases/look.hpp"
+#include "leases/reads.hpp"
 
 namespace tenure::leases {
 
@@ -22,8 +23,9 @@ std::string ReleaseJson(const ReleaseOutcome& outcome);
 http::Problem HeldProblem(const HeldByAnother& held);
 http::Problem LostProblem(LossReason reason);
 
-/// What is kept of a break under an idempotency key.
-db::Answer BreakAnswer(const ChangeReply& reply);
+/// What is answered to a break, and kept of it under an idempotency key; nothing when nothing could
+/// be broken: that is not kept.
+std::optional<base::StoredAnswer> BreakAnswer(const Outcome& outcome);
 http::Problem GuardedProblem(const BreakOutcome& outcome);
 
 }  // namespace tenure::leases

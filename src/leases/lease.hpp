@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "base/uuid.hpp"
+#include "db/columns.hpp"
+#include "db/lane_name.hpp"
+#include "db/weight.hpp"
 #include "tenure/leases/types.hpp"
 
 namespace tenure::leases {
@@ -18,7 +21,9 @@ struct LeaseKey {
   std::string name{};
 
   friend auto operator<=>(const LeaseKey&, const LeaseKey&) = default;
+  std::size_t bytes() const { return db::BytesOf(tenant, name); }
 };
+inline constexpr auto kKeyColumns = db::Members(&LeaseKey::tenant, &LeaseKey::name);
 
 struct LeaseKeyHash {
   std::size_t operator()(const LeaseKey& key) const noexcept {
@@ -35,7 +40,7 @@ inline constexpr const char* kRecheckKey = "leases";
 /// All changes of leases in a process go through one lane: half the transactions, each twice the
 /// size, cost a third less of the machine than two lanes with half the names each
 /// (docs/decisions/0008-leases.md).
-inline constexpr std::size_t kLane = 1;
+inline constexpr db::LaneName kLane = db::LaneName::Shared(1);
 
 /// How long a ticket lives without being refreshed. Its process refreshes every third of it.
 inline constexpr std::int64_t kTicketMs = 3'000;
@@ -57,6 +62,8 @@ struct AcquireCommand {
   Wait wait = Wait::kNo;
   std::int64_t received_boot_ms = 0;  ///< when the request came; `waited` counts from here
   std::int64_t asked_boot_ms = 0;  ///< when this question was asked: the latency counts from here
+
+  std::size_t bytes() const { return db::BytesOf(key, holder, metadata); }
 };
 
 struct RenewCommand {
@@ -64,6 +71,8 @@ struct RenewCommand {
   std::int64_t fence = 0;
   base::Uuid term{};
   std::optional<std::int64_t> ttl_ms{};
+
+  std::size_t bytes() const { return key.bytes(); }
 };
 
 struct ReleaseCommand {
@@ -75,6 +84,8 @@ struct ReleaseCommand {
   std::optional<std::int64_t> fence{};
   /// Only while the grant is as it was made: neither renewed nor acquired again by its term.
   bool unless_renewed = false;
+
+  std::size_t bytes() const { return key.bytes(); }
 };
 
 struct BreakCommand {
@@ -83,6 +94,8 @@ struct BreakCommand {
   std::int64_t drain_ms = 0;
   bool force = false;
   std::optional<std::int64_t> fence{};  ///< only this grant, so that a repetition breaks no other
+
+  std::size_t bytes() const { return db::BytesOf(key, reason); }
 };
 
 }  // namespace tenure::leases

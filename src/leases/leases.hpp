@@ -7,12 +7,13 @@
 
 #include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "db/once.hpp"
+#include "db/idempotency.hpp"
 #include "db/store.hpp"
 #include "leases/change.hpp"
-#include "leases/look.hpp"
 #include "leases/probe.hpp"
-#include "leases/upkeep.hpp"
+#include "leases/reads.hpp"
+#include "leases/retention.hpp"
+#include "leases/tickets.hpp"
 #include "leases/waiters.hpp"
 #include "wake/registry.hpp"
 
@@ -45,10 +46,10 @@ class Leases {
   void Renew(std::vector<RenewCommand> commands, base::Caller caller,
              Callback<std::vector<RenewOutcome>> done);
   void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
-  void Break(BreakCommand command, base::Caller caller, Callback<ChangeReply> done);
+  void Break(BreakCommand command, base::Caller caller, Callback<BreakOutcome> done);
   /// The same under an idempotency key.
-  void BreakOnce(BreakCommand command, db::OnceKey key, base::Caller caller,
-                 Callback<db::OnceReply> done);
+  void BreakOnce(BreakCommand command, base::IdempotencyKey key, base::Caller caller,
+                 Callback<base::IdempotentReply<Outcome>> done);
 
   void Find(FindRequest request, base::Caller caller, Callback<FindReply> done);
   void List(PageRequest request, base::Caller caller, Callback<PageReply> done);
@@ -66,19 +67,17 @@ class Leases {
 
  private:
   template <class Reply>
-  void Change(const LeaseKey& key, Command command, base::Caller caller, Callback<Reply> done);
+  void Change(Command command, base::Caller caller, Callback<Reply> done);
 
   db::Store& store_;
   const std::string process_;
   const base::Clock& clock_;
   Probe probe_;
   ChangeHandler change_;
-  db::OnceHandler<Command, ChangeReply> change_once_;
+  db::IdempotentHandler<Command, Outcome> change_once_;
   FindHandler find_;
   ListHandler list_;
   CountHandler count_;
-  RefreshHandler refresh_;
-  FreeHandler free_;
   TidyHandler tidy_;
   Waiters waiters_;
 };

@@ -44,13 +44,28 @@ HeldByAnother Ledger::Held(HeldReason reason, std::int64_t retry_ms) const {
   return held;
 }
 
-/// Why `term` cannot be granted now, if it cannot.
-std::optional<HeldByAnother> Ledger::WhyNot(const base::Uuid& term) const {
+std::int64_t Limits::FrozenUntilMs(std::string_view tenant, std::int64_t longest_ttl_ms) const {
+  if (frozen_ms == 0) return 0;
+  return frozen_ms + (tenant.empty() ? longest_ttl_ms : std::max(freeze_ms, longest_ttl_ms));
+}
+
+/// Why it cannot be granted now, if it cannot.
+std::optional<HeldByAnother> Ledger::WhyNot(const AcquireCommand& command) const {
   if (IsLive()) return Held(HeldReason::kHeld, loaded_.row.expires_ms - now_ms_);
-  if (now_ms_ < limits_.frozen_until_ms)
-    return Held(HeldReason::kFrozen, limits_.frozen_until_ms - now_ms_);
+  // A name that the store has forgotten altogether: who asks for it now asked for it before.
+  const bool is_own = key_.tenant.empty();
+  const std::int64_t frozen_until_ms = limits_.FrozenUntilMs(
+      key_.tenant, std::max(loaded_.row.longest_ttl_ms, is_own ? command.ttl_ms : 0));
+  if (now_ms_ < frozen_until_ms) {
+    // Nobody is known to hold it.
+    HeldByAnother held = Held(HeldReason::kFrozen, frozen_until_ms - now_ms_);
+    held.holder.clear();
+    held.expires_at_ms = frozen_until_ms;
+    return held;
+  }
   const Ticket* const first = LowestLive();
-  if (first && first->term != term) return Held(HeldReason::kQueued, first->expires_ms - now_ms_);
+  if (first && first->term != command.term)
+    return Held(HeldReason::kQueued, first->expires_ms - now_ms_);
   if (loaded_.guarded) return Held(HeldReason::kGuarded, kGuardPollMs);
   return std::nullopt;
 }
@@ -61,17 +76,15 @@ AcquireOutcome Ledger::Acquire(const AcquireCommand& command) {
     // The reply was lost: the same grant, and a renewal.
     if (row.break_reason) return TermEnded{LossReason::kBroken};
     if (!IsLive()) return TermEnded{LossReason::kExpired};
-    row.ttl_ms = command.ttl_ms;
     row.renewed_ms = RenewalMs();
-    row.expires_ms = now_ms_ + command.ttl_ms;
-    changed_ = true;
+    HoldFor(command.ttl_ms);
     return GrantOf();
   }
   if (loaded_.ended.contains(command.term)) {
     RemoveTicket(command.term);
     return TermEnded{FateOf(command.term, std::nullopt)};
   }
-  const auto held = WhyNot(command.term);
+  const auto held = WhyNot(command);
   if (!held) return GrantTo(command);
   if (command.wait == AcquireCommand::Wait::kQueue) PlaceTicket(command.term);
   if (command.wait == AcquireCommand::Wait::kGiveUp) RemoveTicket(command.term);
@@ -87,12 +100,10 @@ Grant Ledger::GrantTo(const AcquireCommand& command) {
   row.term = command.term;
   row.holder = command.holder;
   row.metadata = command.metadata;
-  row.ttl_ms = command.ttl_ms;
   row.granted_ms = now_ms_;
   row.renewed_ms = now_ms_;
-  row.expires_ms = now_ms_ + command.ttl_ms;
   row.break_reason.reset();
-  changed_ = true;
+  HoldFor(command.ttl_ms);
   RemoveTicket(command.term);
   RemoveDeadTickets();
   return GrantOf();
@@ -120,11 +131,17 @@ RenewOutcome Ledger::Renew(const RenewCommand& command) {
   if (row.fence != command.fence) return Loss{LossReason::kUnknown};
   if (row.break_reason) return Loss{LossReason::kBroken};
   if (!IsLive()) return Loss{LossReason::kExpired};
-  if (command.ttl_ms) row.ttl_ms = *command.ttl_ms;
   row.renewed_ms = RenewalMs();
-  row.expires_ms = now_ms_ + row.ttl_ms;
-  changed_ = true;
+  HoldFor(command.ttl_ms.value_or(row.ttl_ms));
   return GrantOf();
+}
+
+void Ledger::HoldFor(std::int64_t ttl_ms) {
+  LeaseRow& row = loaded_.row;
+  row.ttl_ms = ttl_ms;
+  row.longest_ttl_ms = std::max(row.longest_ttl_ms, ttl_ms);
+  row.expires_ms = now_ms_ + ttl_ms;
+  changed_ = true;
 }
 
 std::int64_t Ledger::RenewalMs() const { return std::max(now_ms_, loaded_.row.granted_ms + 1); }

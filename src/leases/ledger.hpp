@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@ struct LeaseRow {
   std::int64_t granted_ms = 0;
   std::int64_t renewed_ms = 0;
   std::int64_t expires_ms = 0;
+  std::int64_t longest_ttl_ms = 0;  ///< that was ever granted
   std::optional<std::string> break_reason{};
   std::int64_t next_ticket = 1;
 
@@ -36,7 +38,15 @@ struct Ticket {
 /// What holds for the whole store.
 struct Limits {
   std::int64_t incarnation = 1;
-  std::int64_t frozen_until_ms = 0;  ///< nothing is granted before (spec 05, Incarnation)
+  /// Since when names are frozen, that is renewed and not granted (docs/ground.md, Incarnation);
+  /// 0: they are not.
+  std::int64_t frozen_ms = 0;
+  std::int64_t freeze_ms = 0;  ///< for how long at least
+
+  /// Until when a name is frozen: whoever the store has forgotten holds it no longer than for the
+  /// longest ttl that it is known for. Tenure's own tasks (tenant '') ask for the same one always,
+  /// and so need no least.
+  std::int64_t FrozenUntilMs(std::string_view tenant, std::int64_t longest_ttl_ms) const;
 };
 
 /// A grant that this transaction ended.
@@ -85,6 +95,8 @@ class Ledger {
   const LeaseKey& key() const { return key_; }
   bool changed() const { return changed_; }
   const LeaseRow& row() const { return loaded_.row; }
+  /// That the name was ever given, as far as the store knows.
+  std::int64_t highest_fence() const { return std::max(loaded_.row.fence, loaded_.floor); }
   const std::vector<EndedGrant>& ended() const { return ended_; }
   const std::vector<Ticket>& placed_tickets() const { return placed_; }
   const std::vector<base::Uuid>& removed_tickets() const { return removed_; }
@@ -98,9 +110,11 @@ class Ledger {
 
  private:
   const Ticket* LowestLive() const;
-  std::optional<HeldByAnother> WhyNot(const base::Uuid& term) const;
+  std::optional<HeldByAnother> WhyNot(const AcquireCommand& command) const;
   HeldByAnother Held(HeldReason reason, std::int64_t retry_ms) const;
   Grant GrantOf() const;
+  /// From now on for `ttl_ms`.
+  void HoldFor(std::int64_t ttl_ms);
   /// Now, but later than the grant: who released it `unless_renewed` can tell.
   std::int64_t RenewalMs() const;
   Grant GrantTo(const AcquireCommand& command);

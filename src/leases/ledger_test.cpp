@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kNow = 1'000'000;
 
-base::Uuid Term(std::uint8_t n) {
+base::Uuid TermOf(std::uint8_t n) {
   base::Uuid term;
   term.bytes[15] = n;
   return term;
@@ -22,7 +22,7 @@ Ledger Open(Ledger::Loaded loaded, const Limits& limits = {}) {
 Ledger::Loaded HeldBy(std::uint8_t term, std::int64_t expires_ms) {
   Ledger::Loaded loaded;
   loaded.row.fence = 7;
-  loaded.row.term = Term(term);
+  loaded.row.term = TermOf(term);
   loaded.row.holder = "somebody";
   loaded.row.ttl_ms = 1'000;
   loaded.row.granted_ms = kNow - 500;
@@ -34,7 +34,7 @@ Ledger::Loaded HeldBy(std::uint8_t term, std::int64_t expires_ms) {
 AcquireCommand Ask(std::uint8_t term, AcquireCommand::Wait wait = AcquireCommand::Wait::kNo) {
   AcquireCommand command;
   command.key = {"default", "job"};
-  command.term = Term(term);
+  command.term = TermOf(term);
   command.ttl_ms = 1'000;
   command.wait = wait;
   return command;
@@ -64,11 +64,11 @@ TEST(Ledger, L1_WhatKeepsANameFromBeingGrantedIsTold) {
   Ledger held = Open(HeldBy(1, kNow + 1));
   EXPECT_EQ(ReasonOf(held.Acquire(Ask(2))), HeldReason::kHeld);
 
-  Ledger frozen = Open({}, {.frozen_until_ms = kNow + 1});
+  Ledger frozen = Open({}, {.frozen_ms = kNow - 9, .freeze_ms = 10});
   EXPECT_EQ(ReasonOf(frozen.Acquire(Ask(2))), HeldReason::kFrozen);
 
   Ledger::Loaded line;
-  line.tickets = {{1, Term(9), "q", kNow + 1}};
+  line.tickets = {{1, TermOf(9), "q", kNow + 1}};
   Ledger queued = Open(line);
   EXPECT_EQ(ReasonOf(queued.Acquire(Ask(2))), HeldReason::kQueued);
   EXPECT_TRUE(std::holds_alternative<Grant>(queued.Acquire(Ask(9)))) << "it is its turn";
@@ -79,18 +79,27 @@ TEST(Ledger, L1_WhatKeepsANameFromBeingGrantedIsTold) {
   EXPECT_EQ(ReasonOf(guarded.Acquire(Ask(2))), HeldReason::kGuarded);
 }
 
+TEST(Ledger, ANameIsFrozenForItsOwnLongestTtlAndNoOther) {
+  const Limits limits{.frozen_ms = 1'000, .freeze_ms = 60};
+  EXPECT_EQ(limits.FrozenUntilMs("t", 0), 1'060) << "nothing is known of it";
+  EXPECT_EQ(limits.FrozenUntilMs("t", 30), 1'060);
+  EXPECT_EQ(limits.FrozenUntilMs("t", 500), 1'500);
+  EXPECT_EQ(limits.FrozenUntilMs("", 30), 1'030) << "Tenure's own task";
+  EXPECT_EQ(Limits{}.FrozenUntilMs("t", 500), 0) << "never restored, or thawed";
+}
+
 TEST(Ledger, ADeadTicketIsPassedOverAndRemovedByTheGrant) {
   Ledger::Loaded line;
-  line.tickets = {{1, Term(9), "q", kNow}};
+  line.tickets = {{1, TermOf(9), "q", kNow}};
   Ledger ledger = Open(line);
   EXPECT_TRUE(std::holds_alternative<Grant>(ledger.Acquire(Ask(2))));
-  EXPECT_EQ(ledger.removed_tickets(), std::vector<base::Uuid>{Term(9)});
+  EXPECT_EQ(ledger.removed_tickets(), std::vector<base::Uuid>{TermOf(9)});
 }
 
 TEST(Ledger, ANewTicketStandsBehindAllThatAreThereAlsoOfARowThatWasMadeAnew) {
   Ledger::Loaded line = HeldBy(1, kNow + 1);
   line.row.next_ticket = 1;
-  line.tickets = {{5, Term(9), "q", kNow + 1}};
+  line.tickets = {{5, TermOf(9), "q", kNow + 1}};
   Ledger ledger = Open(line);
   ledger.Acquire(Ask(2, AcquireCommand::Wait::kQueue));
   ledger.Acquire(Ask(3, AcquireCommand::Wait::kQueue));
@@ -101,18 +110,18 @@ TEST(Ledger, ANewTicketStandsBehindAllThatAreThereAlsoOfARowThatWasMadeAnew) {
 
 TEST(Ledger, WhoseTurnItIsIsToldOnlyWhenTheLineMoved) {
   Ledger::Loaded line = HeldBy(1, kNow + 1);
-  line.tickets = {{1, Term(9), "q", kNow + 1}};
+  line.tickets = {{1, TermOf(9), "q", kNow + 1}};
   Ledger ledger = Open(line);
   EXPECT_EQ(ledger.NextProcess(), std::nullopt);
-  EXPECT_TRUE(ledger.Release({{"default", "job"}, Term(1), {}}).released);
+  EXPECT_TRUE(ledger.Release({{"default", "job"}, TermOf(1), {}}).released);
   EXPECT_EQ(ledger.NextProcess(), "q");
 }
 
 TEST(Ledger, AnOverdueGrantIsNeitherRenewedNorReleased) {
   Ledger ledger = Open(HeldBy(1, kNow));
-  const RenewCommand renew{{"default", "job"}, 7, Term(1), {}};
+  const RenewCommand renew{{"default", "job"}, 7, TermOf(1), {}};
   EXPECT_EQ(std::get<Loss>(ledger.Renew(renew)).reason, LossReason::kExpired);
-  EXPECT_FALSE(ledger.Release({{"default", "job"}, Term(1), {}}).released);
+  EXPECT_FALSE(ledger.Release({{"default", "job"}, TermOf(1), {}}).released);
   EXPECT_FALSE(ledger.changed());
 }
 

@@ -21,17 +21,18 @@ Probe::Probe(telemetry::Registry& metrics)
       renewals_(metrics.GetCounter("leasing_renewals_total", "Renewals that were asked for.")),
       renewal_failures_(metrics.GetCounter("leasing_renewal_failures_total",
                                            "Renewals that were refused: the lease was lost.")),
-      released_(metrics.GetCounter("leasing_releases_total", "Leases released by their holder.")),
+      released_(
+          metrics.GetCounter("tenure_leasing_releases_total", "Leases released by their holder.")),
       expired_(metrics.GetCounter(kLost, kLostHelp, {{"reason", "expired"}})),
       broken_(metrics.GetCounter(kLost, kLostHelp, {{"reason", "broken"}})),
-      waiting_(metrics.GetGauge("leasing_waiting_requests",
+      waiting_(metrics.GetGauge("tenure_leasing_waiting_requests",
                                 "Requests of this process that wait for a lease.")),
       active_(metrics.GetGauge("leasing_active_leases", "Leases held, counted every minute.")) {}
 
 void Probe::Acquired(const AcquireOutcome& outcome, std::int64_t duration_ms) {
   if (std::holds_alternative<Grant>(outcome)) {
     granted_.Add();
-    acquisition_duration_.Observe(duration_ms * 1'000);
+    acquisition_duration_.ObserveMs(duration_ms);
   } else if (std::holds_alternative<HeldByAnother>(outcome)) {
     held_.Add();
   } else {

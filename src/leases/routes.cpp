@@ -5,34 +5,35 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "http/answering.hpp"
 #include "http/fences.hpp"
-#include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
+#include "http/route_group.hpp"
 #include "leases/json.hpp"
 #include "leases/spans.hpp"
 
 namespace tenure::leases {
 namespace {
 
+using http::Answering;
 using http::ExchangePtr;
 using http::JsonFields;
 using http::JsonObject;
 using http::kMaxFence;
 using http::Problem;
-using http::ProblemError;
 
 constexpr std::int64_t kMaxDrainMs = kMaxTtl.count();
 /// Of one heartbeat. The body's limit comes first with the defaults.
 constexpr std::size_t kMaxRenewals = 10'000;
 constexpr std::int64_t kHistoryShown = 50;
+constexpr const char* kRead = "leases:read";
+constexpr const char* kWrite = "leases:write";
 constexpr const char* kBreakAct = "lease.break";
 constexpr std::string_view kNameRule = "must be 1 to 200 of A-Z a-z 0-9 . _ : / @ -";
 
 LeaseKey KeyOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
-  if (!IsLeaseName(name))
-    throw ProblemError(http::InvalidRequest({{"name", std::string(kNameRule)}}));
+  if (!IsLeaseName(name)) http::RefuseField("name", std::string(kNameRule));
   return {http::TenantOf(exchange), name};
 }
 
@@ -41,22 +42,10 @@ Problem UnknownLease(const ExchangePtr& exchange) {
                                     exchange->request().path_parameters[0]));
 }
 
-/// Replies with the fault, or goes on with the value.
-template <class Reply, class Then>
-auto Answering(const ExchangePtr& exchange, Then then) {
-  return [exchange, then = std::move(then)](db::Result<Reply> result) mutable {
-    if (!result.ok()) {
-      Conclude(exchange->span(), result.fault());
-      return exchange->Reply(result.fault());
-    }
-    then(exchange, std::move(result.value()));
-  };
-}
-
 void ReplyAcquired(const ExchangePtr& exchange, const AcquireOutcome& outcome) {
   Conclude(exchange->span(), outcome);
   if (const auto* grant = std::get_if<Grant>(&outcome))
-    return exchange->Reply(http::JsonResponse(200, GrantJson(*grant)));
+    return exchange->ReplyJson(GrantJson(*grant));
   if (const auto* held = std::get_if<HeldByAnother>(&outcome))
     return exchange->Reply(HeldProblem(*held));
   exchange->Reply(LostProblem(std::get<TermEnded>(outcome).reason));
@@ -74,15 +63,13 @@ void Acquire(Leases& leases, const ExchangePtr& exchange) {
   const std::int64_t wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWait.count()).value_or(0);
   fields.Finish();
   Describe(exchange->span(), command.key, command.term);
-  auto done = Answering<AcquireOutcome>(exchange, ReplyAcquired);
+  auto done = Answering(exchange, ReplyAcquired);
   if (wait_ms == 0) return leases.Acquire(std::move(command), exchange->caller(), std::move(done));
   const auto id =
-      leases.AcquireWaiting(std::move(command), wait_ms, exchange->caller(), std::move(done));
+      leases.AcquireWaiting(std::move(command), wait_ms, exchange->caller(),
+                            http::KeepingShare(exchange->BeginWait(1), std::move(done)));
   // Who has gone would be granted a lease that nobody renews.
-  exchange->OnClientGone([&leases, id, exchange] {
-    Abandoned(exchange->span());
-    leases.Abandon(id);
-  });
+  http::AbandonWhenGone(exchange, [&leases, id] { leases.Abandon(id); });
 }
 
 void Renew(Leases& leases, const ExchangePtr& exchange) {
@@ -95,13 +82,12 @@ void Renew(Leases& leases, const ExchangePtr& exchange) {
   fields.Finish();
   Describe(exchange->span(), command.key, command.term);
   leases.Renew({std::move(command)}, exchange->caller(),
-               Answering<std::vector<RenewOutcome>>(
-                   exchange, [](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
-                     Conclude(to->span(), outcomes.front());
-                     if (const auto* grant = std::get_if<Grant>(&outcomes.front()))
-                       return to->Reply(http::JsonResponse(200, GrantJson(*grant)));
-                     to->Reply(LostProblem(std::get<Loss>(outcomes.front()).reason));
-                   }));
+               Answering(exchange, [](const ExchangePtr& to, const auto& outcomes) {
+                 Conclude(to->span(), outcomes.front());
+                 if (const auto* grant = std::get_if<Grant>(&outcomes.front()))
+                   return to->ReplyJson(GrantJson(*grant));
+                 to->Reply(LostProblem(std::get<Loss>(outcomes.front()).reason));
+               }));
 }
 
 RenewCommand DecodeRenewal(JsonObject& item, const std::string& tenant,
@@ -129,14 +115,12 @@ void RenewMany(Leases& leases, const ExchangePtr& exchange) {
     });
     fields.Finish();
   }
-  if (commands->empty()) return exchange->Reply(http::JsonResponse(200, R"({"leases":[]})"));
-  leases.Renew(
-      *commands, exchange->caller(),
-      Answering<std::vector<RenewOutcome>>(
-          exchange, [commands](const ExchangePtr& to, const std::vector<RenewOutcome>& outcomes) {
-            Conclude(to->span(), *commands, outcomes);
-            to->Reply(http::JsonResponse(200, RenewalsJson(*commands, outcomes)));
-          }));
+  if (commands->empty()) return exchange->ReplyJson(R"({"leases":[]})");
+  leases.Renew(*commands, exchange->caller(),
+               Answering(exchange, [commands](const ExchangePtr& to, const auto& outcomes) {
+                 Conclude(to->span(), *commands, outcomes);
+                 to->ReplyJson(RenewalsJson(*commands, outcomes));
+               }));
 }
 
 void Release(Leases& leases, const ExchangePtr& exchange) {
@@ -147,12 +131,11 @@ void Release(Leases& leases, const ExchangePtr& exchange) {
   command.fence = fields.OptionalInteger("fence", 1, kMaxFence);
   fields.Finish();
   Describe(exchange->span(), command.key, command.term);
-  leases.Release(
-      std::move(command), exchange->caller(),
-      Answering<ReleaseOutcome>(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
-        Conclude(to->span(), outcome);
-        to->Reply(http::JsonResponse(200, ReleaseJson(outcome)));
-      }));
+  leases.Release(std::move(command), exchange->caller(),
+                 Answering(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
+                   Conclude(to->span(), outcome);
+                   to->ReplyJson(ReleaseJson(outcome));
+                 }));
 }
 
 BreakCommand DecodeBreak(const ExchangePtr& exchange) {
@@ -168,27 +151,10 @@ BreakCommand DecodeBreak(const ExchangePtr& exchange) {
   return command;
 }
 
-void ReplyBroken(const ExchangePtr& exchange, const ChangeReply& reply) {
-  const auto& outcome = std::get<BreakOutcome>(reply.outcome);
+void ReplyBroken(const ExchangePtr& exchange, const BreakOutcome& outcome) {
   if (outcome.guarded) return exchange->Reply(GuardedProblem(outcome));
   if (outcome.fence == 0) return exchange->Reply(UnknownLease(exchange));
-  exchange->Reply(http::JsonResponse(200, BreakAnswer(reply).body));
-}
-
-void ReplyBrokenOnce(const ExchangePtr& exchange, db::OnceReply reply) {
-  switch (reply.status) {
-    case db::OnceStatus::kAnswered:
-      if (reply.carried_out) {
-        const auto* item = static_cast<const ChangeHandler::ItemType*>(reply.carried_out.get());
-        return ReplyBroken(exchange, *item->reply);
-      }
-      return exchange->Reply(
-          http::JsonResponse(static_cast<int>(reply.answer.status), std::move(reply.answer.body)));
-    case db::OnceStatus::kOtherBody:
-      return exchange->Reply(http::KeyOfAnotherRequest());
-    case db::OnceStatus::kUnderWay:
-      return exchange->Reply(http::KeyUnderWay());
-  }
+  http::ReplyStored(exchange, *BreakAnswer(outcome));
 }
 
 void Break(Leases& leases, const ExchangePtr& exchange) {
@@ -200,78 +166,63 @@ void Break(Leases& leases, const ExchangePtr& exchange) {
                  {"force", command.force},
                  {"reason", command.reason},
                  {"request_id", exchange->request().request_id}});
-  if (auto key = http::FindIdempotencyKey(exchange->request(), "breakLease"))
-    return leases.BreakOnce(std::move(command), {std::move(key->name), std::move(key->body_hash)},
-                            http::Acting(exchange, kBreakAct),
-                            Answering<db::OnceReply>(exchange, ReplyBrokenOnce));
+  if (auto key = http::FindIdempotencyKey(exchange))
+    return leases.BreakOnce(
+        std::move(command), *std::move(key), http::Acting(exchange, kBreakAct),
+        http::AnsweringOnce(exchange, [](const ExchangePtr& to, const Outcome& outcome) {
+          ReplyBroken(to, std::get<BreakOutcome>(outcome));
+        }));
   leases.Break(std::move(command), http::Acting(exchange, kBreakAct),
-               Answering<ChangeReply>(exchange, ReplyBroken));
+               Answering(exchange, ReplyBroken));
 }
 
 void Get(Leases& leases, const ExchangePtr& exchange) {
-  http::QueryFields(exchange->request().query).Finish();
+  http::ExpectNoQuery(exchange->request());
   leases.Find({KeyOf(exchange), kHistoryShown}, exchange->caller(),
-              Answering<FindReply>(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+              Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
                 if (!reply.lease) return to->Reply(UnknownLease(to));
-                to->Reply(http::JsonResponse(200, ViewJson(*reply.lease)));
+                to->ReplyJson(ViewJson(*reply.lease));
               }));
-}
-
-std::optional<LeaseState> ParseState(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  for (const auto state : {LeaseState::kFree, LeaseState::kHeld, LeaseState::kBroken})
-    if (*text == ToText(state)) return state;
-  throw ProblemError(http::InvalidRequest({{"state", "must be free, held or broken"}}));
 }
 
 void List(Leases& leases, const ExchangePtr& exchange) {
   PageRequest request;
   request.tenant = http::TenantOf(exchange);
   http::QueryFields fields(exchange->request().query);
-  request.list.prefix = fields.Text("prefix", kMaxNameBytes).value_or("");
-  request.list.holder = fields.Text("holder", kMaxHolderBytes).value_or("");
-  const auto state = fields.Text("state", 10);
-  request.list.after = fields.Text("cursor", kMaxNameBytes).value_or("");
-  request.list.limit = static_cast<std::size_t>(fields.Integer("limit", 1, 1'000).value_or(100));
+  const auto name = [&](std::string_view field) {
+    return fields.Parsed(field, kMaxNameBytes, kNameRule, [](std::string text) {
+      return text.empty() || IsLeaseName(text) ? std::optional(std::move(text)) : std::nullopt;
+    });
+  };
+  request.prefix = name("prefix").value_or("");
+  request.holder = fields.Text("holder", kMaxHolderBytes).value_or("");
+  request.state =
+      fields.Parsed("state", 10, "must be free, held or broken", [](const std::string& text) {
+        return http::OneOf(text, {LeaseState::kFree, LeaseState::kHeld, LeaseState::kBroken});
+      });
+  request.after = name("cursor").value_or("");
+  request.limit = static_cast<std::size_t>(fields.PageLimit());
   fields.Finish();
-  request.list.state = ParseState(state);
-  for (const auto& [field, value] :
-       {std::pair{"prefix", &request.list.prefix}, std::pair{"cursor", &request.list.after}})
-    if (!value->empty() && !IsLeaseName(*value))
-      throw ProblemError(http::InvalidRequest({{field, std::string(kNameRule)}}));
-  leases.List(std::move(request), exchange->caller(),
-              Answering<PageReply>(exchange, [](const ExchangePtr& to, const PageReply& page) {
-                to->Reply(http::JsonResponse(200, PageJson(page)));
-              }));
+  leases.List(std::move(request), exchange->caller(), Answering(exchange, PageJson));
 }
 
 }  // namespace
 
 void AddRoutes(http::Router& router, Leases& leases) {
   using http::Method;
-  const auto add = [&](Method method, const std::string& path, std::string operation,
-                       std::string scope, void (*handle)(Leases&, const ExchangePtr&),
-                       std::string span = "", std::vector<std::string> acts = {}) {
-    router.Add({.method = method,
-                .pattern = "/api/v1/leases" + path,
-                .operation = std::move(operation),
-                .scope = std::move(scope),
-                .handler =
-                    [&leases, handle](const ExchangePtr& exchange) {
-                      Begin(exchange->span());
-                      handle(leases, exchange);
-                    },
-                .encoded_slash = true,
-                .span = std::move(span),
-                .acts = std::move(acts)});
-  };
-  add(Method::kGet, "", "listLeases", "leases:read", List);
-  add(Method::kPost, "/renew", "renewLeases", "leases:write", RenewMany, "Lease.Renew");
-  add(Method::kGet, "/{name}", "getLease", "leases:read", Get);
-  add(Method::kPost, "/{name}/acquire", "acquireLease", "leases:write", Acquire, "Lease.Acquire");
-  add(Method::kPost, "/{name}/renew", "renewLease", "leases:write", Renew, "Lease.Renew");
-  add(Method::kPost, "/{name}/release", "releaseLease", "leases:write", Release, "Lease.Release");
-  add(Method::kPost, "/{name}/break", "breakLease", "admin", Break, "", {kBreakAct});
+  http::RouteGroup<Leases&>(router, leases,
+                            {.path = "/api/v1/leases",
+                             .rate_class = "leases",
+                             .encoded_slash = true,
+                             .span_result = kSpanResult,
+                             .span_attributes = {{"lease.provider", "server"}}})
+      .Add({{Method::kGet, "", "listLeases", kRead, List},
+            {Method::kPost, "/renew", "renewLeases", kWrite, RenewMany, "Lease.Renew"},
+            {Method::kGet, "/{name}", "getLease", kRead, Get},
+            {Method::kPost, "/{name}/acquire", "acquireLease", kWrite, Acquire, "Lease.Acquire"},
+            {Method::kPost, "/{name}/renew", "renewLease", kWrite, Renew, "Lease.Renew"},
+            {Method::kPost, "/{name}/release", "releaseLease", kWrite, Release, "Lease.Release"},
+            {Method::kPost, "/{name}/break", "breakLease", "admin", Break, "", {kBreakAct}}});
 }
 
 }  // namespace tenure::leases

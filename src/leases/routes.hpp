@@ -5,7 +5,7 @@
 
 namespace tenure::leases {
 
-/// The HTTP side of leases (spec 20, Server). `leases` must outlive the router.
+/// The HTTP side of leases. `leases` must outlive the router.
 void AddRoutes(http::Router& router, Leases& leases);
 
 }  // namespace tenure::leases

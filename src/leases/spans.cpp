@@ -9,19 +9,13 @@ namespace {
 
 using telemetry::Span;
 
-constexpr std::string_view kResult = "lease.result";
 constexpr std::string_view kFence = "lease.fence";
 
 void Lose(Span& span, LossReason reason) {
-  span.Set(kResult, fmt::format("lost:{}", ToText(reason)));
+  span.Set(kSpanResult, fmt::format("lost:{}", ToText(reason)));
 }
 
 }  // namespace
-
-void Begin(Span& span) {
-  span.Set("lease.provider", "server");
-  span.Set(kResult, "refused");
-}
 
 void Describe(Span& span, const LeaseKey& key, const base::Uuid& term) {
   if (!span) return;
@@ -33,9 +27,9 @@ void Conclude(Span& span, const AcquireOutcome& outcome) {
   if (!span) return;
   if (const auto* grant = std::get_if<Grant>(&outcome)) {
     span.Set(kFence, grant->fence);
-    span.Set(kResult, "granted");
+    span.Set(kSpanResult, "granted");
   } else if (const auto* held = std::get_if<HeldByAnother>(&outcome)) {
-    span.Set(kResult, ToText(held->reason));
+    span.Set(kSpanResult, ToText(held->reason));
   } else {
     Lose(span, std::get<TermEnded>(outcome).reason);
   }
@@ -45,7 +39,7 @@ void Conclude(Span& span, const RenewOutcome& outcome) {
   if (!span) return;
   if (const auto* grant = std::get_if<Grant>(&outcome)) {
     span.Set(kFence, grant->fence);
-    span.Set(kResult, "renewed");
+    span.Set(kSpanResult, "renewed");
   } else {
     Lose(span, std::get<Loss>(outcome).reason);
   }
@@ -54,13 +48,9 @@ void Conclude(Span& span, const RenewOutcome& outcome) {
 void Conclude(Span& span, const ReleaseOutcome& outcome) {
   if (!span) return;
   if (outcome.released)
-    span.Set(kResult, "released");
+    span.Set(kSpanResult, "released");
   else
     Lose(span, outcome.reason);
-}
-
-void Conclude(Span& span, const base::Fault& fault) {
-  if (span) span.Set(kResult, fmt::format("fault:{}", ToText(fault.kind())));
 }
 
 void Conclude(Span& span, const std::vector<RenewCommand>& commands,
@@ -77,7 +67,5 @@ void Conclude(Span& span, const std::vector<RenewCommand>& commands,
   Describe(span, commands[named].key, commands[named].term);
   Conclude(span, outcomes[named]);
 }
-
-void Abandoned(Span& span) { span.Set(kResult, "abandoned"); }
 
 }  // namespace tenure::leases

@@ -10,7 +10,7 @@
 
 #include "leases/leases.hpp"
 #include "leases_sql/queries.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 
 namespace tenure::leases {
 
@@ -23,14 +23,11 @@ inline base::Uuid Term(int n) {
   return term;
 }
 
-/// One process on a test's store, driven by hand: every call runs the lanes until it is answered.
-class TestProcess {
+class TestProcess final : public store::Process {
  public:
   explicit TestProcess(store::TestStore& test_store, std::string id = "p")
-      : test_store_(test_store),
-        store_(test_store.NewProcess()),
-        wake_(test_store.clock()),
-        leases_(*store_, wake_, std::move(id), test_store.clock(), test_store.metrics()) {}
+      : Process(test_store),
+        leases_(store(), wake(), std::move(id), test_store.clock(), test_store.metrics()) {}
 
   struct Ask {
     std::int64_t ttl_ms = 1'000;
@@ -45,52 +42,36 @@ class TestProcess {
     command.ttl_ms = ask.ttl_ms;
     command.holder = ask.holder;
     command.metadata = ask.metadata;
-    command.received_boot_ms = test_store_.clock().BootMs();
+    command.received_boot_ms = test_store().clock().BootMs();
     return command;
   }
 
   AcquireOutcome Acquire(const std::string& name, int term) { return Acquire(name, term, Ask()); }
   AcquireOutcome Acquire(const std::string& name, int term, const Ask& ask) {
-    return Await<AcquireOutcome>(
-        [&](auto done) { leases_.Acquire(Command(name, term, ask), nullptr, std::move(done)); });
+    return Call(leases_, &Leases::Acquire, Command(name, term, ask));
   }
   RenewOutcome Renew(const std::string& name, std::int64_t fence, int term,
                      std::optional<std::int64_t> ttl_ms = {}) {
     return RenewAll({{{"default", name}, fence, Term(term), ttl_ms}}).front();
   }
   std::vector<RenewOutcome> RenewAll(std::vector<RenewCommand> commands) {
-    return Await<std::vector<RenewOutcome>>(
-        [&](auto done) { leases_.Renew(std::move(commands), nullptr, std::move(done)); });
+    return Call(leases_, &Leases::Renew, std::move(commands));
   }
   ReleaseOutcome Release(const std::string& name, int term,
                          std::optional<std::int64_t> fence = {}) {
-    return Await<ReleaseOutcome>([&](auto done) {
-      leases_.Release({{"default", name}, Term(term), fence}, nullptr, std::move(done));
-    });
+    return Call(leases_, &Leases::Release, {{"default", name}, Term(term), fence});
   }
   BreakOutcome Break(const std::string& name, std::int64_t drain_ms = 0, bool force = false) {
-    const auto reply = Await<ChangeReply>([&](auto done) {
-      leases_.Break({{"default", name}, "because", drain_ms, force}, nullptr, std::move(done));
-    });
-    return std::get<BreakOutcome>(reply.outcome);
+    return Call(leases_, &Leases::Break, {{"default", name}, "because", drain_ms, force});
   }
   std::optional<LeaseView> Find(const std::string& name, const std::string& tenant = "default") {
-    return Await<FindReply>([&](auto done) {
-             leases_.Find({{tenant, name}, 100}, nullptr, std::move(done));
-           })
-        .lease;
+    return Call(leases_, &Leases::Find, {{tenant, name}, 100}).lease;
   }
   PageReply List(ListRequest list, const std::string& tenant = "default") {
-    return Await<PageReply>([&](auto done) {
-      leases_.List({tenant, std::move(list)}, nullptr, std::move(done));
-    });
+    return Call(leases_, &Leases::List, {std::move(list), tenant});
   }
-  TidyReply Tidy(const TidyRequest& request) {
-    return Await<TidyReply>([&](auto done) { leases_.TidySome(request, {}, std::move(done)); });
-  }
-  std::int64_t CountActive() {
-    return Await<CountReply>([&](auto done) { leases_.CountActive(std::move(done)); }).active;
-  }
+  TidyReply Tidy(const TidyRequest& request) { return Call(leases_, &Leases::TidySome, request); }
+  std::int64_t CountActive() { return Call(leases_, &Leases::CountActive).active; }
 
   /// A request that waits; its answer shows up in `outcome`.
   struct Waiting {
@@ -110,30 +91,9 @@ class TestProcess {
     return waiting;
   }
 
-  /// Runs lanes and waiters until nothing moves at this instant.
-  void Drive() {
-    do {
-      store::Drive(*store_);
-    } while (wake_.RunDue() > 0);
-  }
-
   Leases& leases() { return leases_; }
-  db::Store& store() { return *store_; }
-  wake::Registry& wake() { return wake_; }
 
  private:
-  template <class Reply, class Submit>
-  Reply Await(Submit submit) {
-    std::optional<db::Result<Reply>> answer;
-    submit([&](db::Result<Reply> result) { answer = std::move(result); });
-    store::Drive(*store_);
-    if (!answer->ok()) throw answer->fault();
-    return std::move(answer->value());
-  }
-
-  store::TestStore& test_store_;
-  std::unique_ptr<db::Store> store_;
-  wake::Registry wake_;
   Leases leases_;
 };
 

@@ -191,7 +191,7 @@ TEST_P(LeasesAcrossProcesses, TheLineIsOneForAllProcesses) {
   a_.Release("job", 1);
   a_.Drive();
   EXPECT_FALSE(in_a->outcome);
-  b_.wake().Signal(WakeKey({"default", "job"}));  // what the feed does with the notification
+  b_.wake().SignalAll(WakeKey({"default", "job"}));  // what the feed does with the notification
   b_.Drive();
   Granted(in_b->outcome->value());
 }

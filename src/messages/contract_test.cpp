@@ -1,4 +1,4 @@
-// The contract of messages and timers (spec 30; M1 to M3) on every store. What becomes of messages
+// The contract of messages and timers (M1 to M3) on every store. What becomes of messages
 // that somebody holds is in held_test.cpp, waiting in waiting_test.cpp, several processes in
 // ensemble_test.cpp.
 
@@ -14,7 +14,7 @@ namespace tenure::messages {
 namespace {
 
 using store::EngineKind;
-using Outcomes = std::vector<ReportOutcome>;
+using Outcomes = std::vector<SettleOutcome>;
 
 const auto* const every_query_runs =
     testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
@@ -45,8 +45,8 @@ TEST_P(MessagesContract, AMessageIsHandedOutWholeAndFinishedOnce) {
   EXPECT_EQ(got.trace, message.trace);
   EXPECT_EQ(got.lease_until_ms, clock().WallMs() + kDefaultLeaseMs);
   EXPECT_TRUE(a_.Claim("mail").empty()) << "it is in somebody's hands";
-  EXPECT_EQ(a_.Ack(got), ReportOutcome::kDone);
-  EXPECT_EQ(a_.Ack(got), ReportOutcome::kGone);
+  EXPECT_EQ(a_.Ack(got), SettleOutcome::kDone);
+  EXPECT_EQ(a_.Ack(got), SettleOutcome::kGone);
   EXPECT_FALSE(a_.Find(id)) << "it leaves no trace";
 }
 
@@ -107,13 +107,13 @@ TEST_P(MessagesContract, OtherTenantsSeeAndChangeNothing) {
   foreign.tenant = "other";
   EXPECT_TRUE(a_.Claim(foreign).messages.empty());
   const auto got = a_.ClaimOne("t");
-  for (const Verdict verdict :
-       {Verdict::kDone, Verdict::kRetry, Verdict::kDead, Verdict::kExtend, Verdict::kUntouched})
-    EXPECT_EQ(a_.Report(verdict, {{got.id, got.fence, {}, {}, {}}}, "other"),
-              Outcomes{ReportOutcome::kGone});
+  for (const Disposition disposition : {Disposition::kDone, Disposition::kRetry, Disposition::kDead,
+                                        Disposition::kExtend, Disposition::kUntouched})
+    EXPECT_EQ(a_.Settle(disposition, {{got.id, got.fence, {}, {}, {}}}, "other"),
+              Outcomes{SettleOutcome::kGone});
   EXPECT_FALSE(a_.Find(id, "other"));
   EXPECT_EQ(a_.Cancel(id, "other"), CancelOutcome::kUnknown);
-  EXPECT_EQ(a_.Ack(got), ReportOutcome::kDone);
+  EXPECT_EQ(a_.Ack(got), SettleOutcome::kDone);
 }
 
 TEST_P(MessagesContract, M2_AForeignTenantInTheSameBatchHidesNothing) {
@@ -121,12 +121,12 @@ TEST_P(MessagesContract, M2_AForeignTenantInTheSameBatchHidesNothing) {
   const auto got = a_.ClaimOne("t");
   Outcomes outcomes;
   for (const std::string tenant : {"other", "default"})
-    a_.messages().Report({tenant, Verdict::kDone, {{id, got.fence, {}, {}, {}}}, {}}, nullptr,
-                         [&](db::Result<ReportResult> result) {
+    a_.messages().Settle({tenant, Disposition::kDone, {{id, got.fence, {}, {}, {}}}, {}}, nullptr,
+                         [&](db::Result<SettleResult> result) {
                            outcomes.push_back(result.value().reply.outcomes.front());
                          });
   store::Drive(a_.store());
-  EXPECT_EQ(outcomes, (Outcomes{ReportOutcome::kGone, ReportOutcome::kDone}));
+  EXPECT_EQ(outcomes, (Outcomes{SettleOutcome::kGone, SettleOutcome::kDone}));
 }
 
 TEST_P(MessagesContract, M2_AFormerOwnerChangesNothingAndIsToldSo) {
@@ -134,31 +134,31 @@ TEST_P(MessagesContract, M2_AFormerOwnerChangesNothingAndIsToldSo) {
   const auto first = a_.ClaimOne("t");
   clock().Advance(kDefaultLeaseMs);
   EXPECT_EQ(a_.Reap().crashed, 1);
-  for (const Verdict verdict :
-       {Verdict::kDone, Verdict::kRetry, Verdict::kDead, Verdict::kExtend, Verdict::kUntouched})
-    EXPECT_EQ(a_.Report(verdict, first), ReportOutcome::kStale) << "ready again";
+  for (const Disposition disposition : {Disposition::kDone, Disposition::kRetry, Disposition::kDead,
+                                        Disposition::kExtend, Disposition::kUntouched})
+    EXPECT_EQ(a_.Settle(disposition, first), SettleOutcome::kStale) << "ready again";
   const auto second = a_.ClaimOne("t");
   EXPECT_EQ(second.id, id);
   EXPECT_GT(second.fence, first.fence);
   EXPECT_EQ(second.crashes, 1);
-  for (const Verdict verdict :
-       {Verdict::kDone, Verdict::kRetry, Verdict::kDead, Verdict::kExtend, Verdict::kUntouched})
-    EXPECT_EQ(a_.Report(verdict, first), ReportOutcome::kStale) << "in other hands";
-  EXPECT_EQ(a_.Ack(second), ReportOutcome::kDone);
-  EXPECT_EQ(a_.Ack(first), ReportOutcome::kGone);
+  for (const Disposition disposition : {Disposition::kDone, Disposition::kRetry, Disposition::kDead,
+                                        Disposition::kExtend, Disposition::kUntouched})
+    EXPECT_EQ(a_.Settle(disposition, first), SettleOutcome::kStale) << "in other hands";
+  EXPECT_EQ(a_.Ack(second), SettleOutcome::kDone);
+  EXPECT_EQ(a_.Ack(first), SettleOutcome::kGone);
 }
 
 TEST_P(MessagesContract, M2_WhoeverReportsTwiceInOneBatchIsDoneOnce) {
   a_.Enqueue("t");
   const auto got = a_.ClaimOne("t");
-  EXPECT_EQ(
-      a_.Report(Verdict::kDone, {{got.id, got.fence, {}, {}, {}}, {got.id, got.fence, {}, {}, {}}}),
-      (Outcomes{ReportOutcome::kDone, ReportOutcome::kGone}));
+  EXPECT_EQ(a_.Settle(Disposition::kDone,
+                      {{got.id, got.fence, {}, {}, {}}, {got.id, got.fence, {}, {}, {}}}),
+            (Outcomes{SettleOutcome::kDone, SettleOutcome::kGone}));
   a_.Enqueue("t");
   const auto next = a_.ClaimOne("t");
-  EXPECT_EQ(a_.Report(Verdict::kDead,
+  EXPECT_EQ(a_.Settle(Disposition::kDead,
                       {{next.id, next.fence, "e", {}, {}}, {next.id, next.fence, "e", {}, {}}}),
-            (Outcomes{ReportOutcome::kDone, ReportOutcome::kGone}));
+            (Outcomes{SettleOutcome::kDone, SettleOutcome::kGone}));
 }
 
 TEST_P(MessagesContract, M3_ATimerFiresWhenItIsDueAndNotBefore) {
@@ -190,7 +190,7 @@ TEST_P(MessagesContract, ATimerCanBeCancelledUntilItHasFired) {
   clock().Advance(1'000);
   a_.Promote();
   EXPECT_EQ(a_.Cancel(fired), CancelOutcome::kFired);
-  a_.Report(Verdict::kRetry, a_.ClaimOne("t"), "again");
+  a_.Settle(Disposition::kRetry, a_.ClaimOne("t"), "again");
   EXPECT_EQ(a_.Cancel(fired), CancelOutcome::kFired) << "a retry is no timer";
   EXPECT_EQ(a_.Cancel(base::Uuid::V7(1)), CancelOutcome::kUnknown);
 }
@@ -249,7 +249,7 @@ TEST_P(MessagesContract, FinishedMessagesAreKeptWhereTheTopicSaysSo) {
   a_.ChangeTopic({.name = "t", .retention_ms = 5'000});
   const auto id = a_.Enqueue("t");
   const auto got = a_.ClaimOne("t");
-  a_.Report(Verdict::kDone, {{got.id, got.fence, {}, {}, R"({"ok":true})"}});
+  a_.Settle(Disposition::kDone, {{got.id, got.fence, {}, {}, R"({"ok":true})"}});
   const auto view = a_.Find(id).value();
   EXPECT_EQ(view.state, MessageState::kDone);
   EXPECT_EQ(view.output, R"({"ok":true})");
@@ -265,21 +265,20 @@ TEST_P(MessagesContract, DeadLettersAreListedRedrivenAndDiscarded) {
   for (const std::string topic : {"t", "t", "u"}) {
     clock().Advance(1);
     ids.push_back(a_.Enqueue(topic, "kept"));
-    a_.Report(Verdict::kDead, a_.ClaimOne(topic), "bad");
+    a_.Settle(Disposition::kDead, a_.ClaimOne(topic), "bad");
   }
   const DeadFilter all{.tenant = "default"};
-  EXPECT_EQ(a_.Dead({.filter = all}).letters.size(), 3u);
-  EXPECT_EQ(a_.Dead({.filter = {.tenant = "other"}}).letters.size(), 0u);
-  EXPECT_EQ(
-      a_.Dead({.filter = {.tenant = "default", .reason = DeathReason::kCrashes}}).letters.size(),
-      0u);
+  EXPECT_EQ(a_.Dead({.filter = all}).rows.size(), 3u);
+  EXPECT_EQ(a_.Dead({.filter = {.tenant = "other"}}).rows.size(), 0u);
+  EXPECT_EQ(a_.Dead({.filter = {.tenant = "default", .reason = DeathReason::kCrashes}}).rows.size(),
+            0u);
   const auto page = a_.Dead({.filter = all, .limit = 2});
   EXPECT_TRUE(page.has_more);
-  EXPECT_EQ(a_.Dead({.filter = all, .after = page.letters.back().id}).letters.front().id, ids[2]);
+  EXPECT_EQ(a_.Dead({.filter = all, .after = page.rows.back().id}).rows.front().id, ids[2]);
 
   const auto dry = a_.ChangeDead({.filter = {.tenant = "default", .topic = "t"}, .dry_run = true});
   EXPECT_EQ(dry.ids.size(), 2u);
-  EXPECT_EQ(a_.Dead({.filter = all}).letters.size(), 3u) << "nothing was changed";
+  EXPECT_EQ(a_.Dead({.filter = all}).rows.size(), 3u) << "nothing was changed";
   const auto redriven = a_.ChangeDead({.filter = {.tenant = "default", .topic = "t"}});
   EXPECT_EQ(redriven.ids, (std::vector<base::Uuid>{ids[0], ids[1]}));
   const auto again = a_.Claim("t");
@@ -288,13 +287,13 @@ TEST_P(MessagesContract, DeadLettersAreListedRedrivenAndDiscarded) {
   EXPECT_EQ(again[0].payload, "kept");
   EXPECT_EQ(again[0].fence, 2) << "fences go on";
   EXPECT_EQ(again[0].attempts, 0);
-  a_.Report(Verdict::kDead, again[0], "still bad");
+  a_.Settle(Disposition::kDead, again[0], "still bad");
   EXPECT_EQ(a_.Find(ids[0])->error, "still bad");
 
   const auto discarded = a_.ChangeDead({.kind = DeadChangeRequest::Kind::kDiscard,
                                         .filter = {.tenant = "default", .ids = {ids[0], ids[2]}}});
   EXPECT_EQ(discarded.ids.size(), 2u);
-  EXPECT_TRUE(a_.Dead({.filter = all}).letters.empty());
+  EXPECT_TRUE(a_.Dead({.filter = all}).rows.empty());
   a_.Ack(again[1]);
   clock().Advance(90LL * 24 * 3'600'000);
   EXPECT_GE(a_.Tidy().rows, 1) << "the record of the redriven one";
@@ -303,7 +302,7 @@ TEST_P(MessagesContract, DeadLettersAreListedRedrivenAndDiscarded) {
 TEST_P(MessagesContract, ARedriveWithARateSpreadsThemOut) {
   for (int i = 0; i < 4; ++i) {
     a_.Enqueue("t");
-    a_.Report(Verdict::kDead, a_.ClaimOne("t"), "bad");
+    a_.Settle(Disposition::kDead, a_.ClaimOne("t"), "bad");
   }
   a_.ChangeDead({.filter = {.tenant = "default"}, .rate = 2});
   EXPECT_EQ(a_.Claim("t").size(), 1u);
@@ -332,10 +331,10 @@ TEST_P(MessagesContract, ASuspectThatIsRedrivenStaysASuspect) {
 TEST_P(MessagesContract, L2_AfterANewIncarnationFencesStartAboveAllThatWereForgotten) {
   a_.Enqueue("t");
   const auto before = a_.ClaimOne("t");
-  a_.Report(Verdict::kUntouched, before);
+  a_.Settle(Disposition::kUntouched, before);
   db::NewIncarnation(a_.store().engine());
   EXPECT_EQ(a_.ClaimOne("t").fence, 2 * (std::int64_t{1} << 40) + 1);
-  EXPECT_EQ(a_.Ack(before), ReportOutcome::kStale);
+  EXPECT_EQ(a_.Ack(before), SettleOutcome::kStale);
 }
 
 TEST_P(MessagesContract, WhyTellsWhatAMessageWaitsFor) {
@@ -359,17 +358,17 @@ TEST_P(MessagesContract, TopicsTellHowFullTheyAre) {
   for (int i = 0; i < 3; ++i) a_.Enqueue("t");
   a_.ClaimOne("t");
   a_.Enqueue("u");
-  a_.Report(Verdict::kDead, a_.ClaimOne("u"), "bad");
+  a_.Settle(Disposition::kDead, a_.ClaimOne("u"), "bad");
   clock().Advance(700);
-  const auto topics = a_.Topics().topics;
+  const auto topics = a_.Topics().rows;
   ASSERT_EQ(topics.size(), 2u);
   EXPECT_EQ(topics[0].name, "t");
   EXPECT_EQ(topics[0].ready, 2);
   EXPECT_EQ(topics[0].claimed, 1);
   EXPECT_EQ(topics[0].now_ms - topics[0].oldest_ms, 700);
   EXPECT_EQ(topics[1].dead, 1);
-  EXPECT_EQ(a_.Topics("u").topics.size(), 1u);
-  EXPECT_TRUE(a_.Topics("", "other").topics.empty());
+  EXPECT_EQ(a_.Topics("u").rows.size(), 1u);
+  EXPECT_TRUE(a_.Topics("", "other").rows.empty());
   const auto counts = a_.Count();
   ASSERT_EQ(counts.topics.size(), 1u);
   EXPECT_EQ(counts.topics[0].ready, 2);
@@ -377,20 +376,76 @@ TEST_P(MessagesContract, TopicsTellHowFullTheyAre) {
   EXPECT_EQ(counts.dead, 1);
 }
 
+TEST_P(MessagesContract, MessagesOfATopicThatNobodyAsksForAreUnhandled) {
+  a_.Enqueue("t");
+  clock().Advance(3'600'000);
+  const auto counts = a_.Count();
+  ASSERT_EQ(counts.topics.size(), 1u);
+  EXPECT_TRUE(counts.topics[0].unhandled);
+  telemetry::Registry metrics;
+  Probe(metrics).Counted(counts);
+  EXPECT_EQ(metrics.GetGauge("tenure_messages_unhandled", "").value(), 1);
+}
+
 TEST_P(MessagesContract, ABatchOfAThousandGoesThroughInOrder) {
   std::vector<NewMessage> many;
   for (int i = 0; i < 1'000; ++i) many.push_back(TestProcess::Of("t", std::to_string(i)));
   a_.EnqueueAll(many);
-  std::vector<messages::Report> reports;
+  std::vector<messages::Settlement> settlements;
   int next = 0;
   for (int claim = 0; claim < 2; ++claim)
     for (const ClaimedMessage& each : a_.Claim("t", 500)) {
       EXPECT_EQ(each.payload, std::to_string(next++));
-      reports.push_back({each.id, each.fence, {}, {}, {}});
+      settlements.push_back({each.id, each.fence, {}, {}, {}});
     }
   EXPECT_EQ(next, 1'000);
-  const auto outcomes = a_.Report(Verdict::kDone, reports);
-  EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), ReportOutcome::kDone), 1'000);
+  const auto outcomes = a_.Settle(Disposition::kDone, settlements);
+  EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), SettleOutcome::kDone), 1'000);
+}
+
+TEST_P(MessagesContract, ATopicThatNobodyUsesIsClosedAndOpenedByWhoeverSendsToIt) {
+  a_.Enqueue("t");
+  a_.Ack(a_.ClaimOne("t"));
+  a_.Drive();
+  a_.ForgetTopics();
+  clock().Advance(30LL * 86'400'000);
+  a_.ForgetTopics();
+  ASSERT_EQ(a_.Topics("t").rows.size(), 1u);
+  EXPECT_EQ(a_.Topics("t").rows[0].row.lines, 0);
+  NewMessage first = TestProcess::Of("t", "first");
+  first.priority = 0;
+  a_.Enqueue(first);
+  a_.Enqueue("t", "second");
+  EXPECT_THAT(Payloads(a_.Claim("t")), testing::ElementsAre("first", "second"));
+  clock().Advance(600'000);
+  a_.ForgetTopics();
+  EXPECT_EQ(a_.Topics("t").rows.size(), 1u);
+}
+
+TEST_P(MessagesContract, ATopicThatStaysUnusedGoesAndComesBackWithItsNextMessage) {
+  a_.Enqueue("t");
+  a_.Enqueue("full");
+  a_.ChangeTopic({.name = "paused", .paused = true, .paused_reason = "a test"});
+  a_.Ack(a_.ClaimOne("t"));
+  a_.Drive();
+  const auto names = [&] {
+    std::vector<std::string> listed;
+    for (const TopicView& each : a_.Topics().rows) listed.push_back(each.name);
+    return listed;
+  };
+  a_.ForgetTopics();
+  clock().Advance(30LL * 86'400'000);
+  a_.ForgetTopics();
+  clock().Advance(599'999);
+  for (int i = 0; i < 3; ++i) a_.ForgetTopics();
+  EXPECT_THAT(names(), testing::ElementsAre("full", "paused", "t")) << "it is closed for too short";
+  clock().Advance(1);
+  // Somebody else's transaction in the same cluster may be older, for a moment.
+  for (int i = 0; i < 1'000 && names().size() > 2; ++i) a_.ForgetTopics();
+  EXPECT_THAT(names(), testing::ElementsAre("full", "paused"));
+  a_.Enqueue("t", "again");
+  EXPECT_EQ(a_.ClaimOne("t").payload, "again");
+  EXPECT_EQ(a_.Claim("full").size(), 1u);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Several processes on one store (spec 30; M1 to M3).
+// Several processes on one store (M1 to M3).
 
-#include <functional>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -11,7 +10,7 @@ namespace tenure::messages {
 namespace {
 
 using store::EngineKind;
-using Outcomes = std::vector<ReportOutcome>;
+using Outcomes = std::vector<SettleOutcome>;
 
 class EnsembleContract : public MessagesContract {
  protected:
@@ -28,30 +27,30 @@ TEST_P(EnsembleContract, WhatOneEnqueuesAnotherClaimsAndAThirdFinishes) {
   const auto got = b_.ClaimOne("t");
   EXPECT_EQ(got.id, id);
   EXPECT_TRUE(a_.Claim("t").empty());
-  EXPECT_EQ(c.Ack(got), ReportOutcome::kDone);
+  EXPECT_EQ(c.Ack(got), SettleOutcome::kDone);
 }
 
 TEST_P(EnsembleContract, M2_TopicsThatAProcessKnowsAndOthersAreFinishedAlikeAndKept) {
   a_.ChangeTopic({.name = "kept", .retention_ms = 5'000});
   a_.ChangeTopic({.name = "foreign kept", .retention_ms = 5'000});
-  std::vector<messages::Report> reports;
+  std::vector<messages::Settlement> settlements;
   const auto claim = [&](TestProcess& process, const std::string& topic) {
     process.Enqueue(topic);
     const ClaimedMessage got = process.ClaimOne(topic);
-    reports.push_back({got.id, got.fence, {}, {}, {}});
+    settlements.push_back({got.id, got.fence, {}, {}, {}});
   };
   for (const std::string topic : {"plain", "kept"}) claim(b_, topic);
   for (const std::string topic : {"foreign", "foreign kept"}) claim(a_, topic);
-  auto stale = reports;
-  for (messages::Report& each : stale) each.fence += 1;
-  EXPECT_EQ(b_.Report(Verdict::kDone, reports, "another tenant"),
-            Outcomes(4, ReportOutcome::kGone));
-  EXPECT_EQ(b_.Report(Verdict::kDone, stale), Outcomes(4, ReportOutcome::kStale));
-  EXPECT_EQ(b_.Report(Verdict::kDone, reports), Outcomes(4, ReportOutcome::kDone));
-  EXPECT_EQ(b_.Report(Verdict::kDone, reports), Outcomes(4, ReportOutcome::kGone));
-  for (const std::size_t i : {0u, 2u}) EXPECT_FALSE(b_.Find(reports[i].id));
+  auto stale = settlements;
+  for (messages::Settlement& each : stale) each.fence += 1;
+  EXPECT_EQ(b_.Settle(Disposition::kDone, settlements, "another tenant"),
+            Outcomes(4, SettleOutcome::kGone));
+  EXPECT_EQ(b_.Settle(Disposition::kDone, stale), Outcomes(4, SettleOutcome::kStale));
+  EXPECT_EQ(b_.Settle(Disposition::kDone, settlements), Outcomes(4, SettleOutcome::kDone));
+  EXPECT_EQ(b_.Settle(Disposition::kDone, settlements), Outcomes(4, SettleOutcome::kGone));
+  for (const std::size_t i : {0u, 2u}) EXPECT_FALSE(b_.Find(settlements[i].id));
   for (const std::size_t i : {1u, 3u})
-    EXPECT_EQ(b_.Find(reports[i].id).value().state, MessageState::kDone);
+    EXPECT_EQ(b_.Find(settlements[i].id).value().state, MessageState::kDone);
 }
 
 TEST_P(EnsembleContract, ALinePriorityThatIsNewIsFoundByWhoeverKnewTheTopicBefore) {
@@ -61,37 +60,6 @@ TEST_P(EnsembleContract, ALinePriorityThatIsNewIsFoundByWhoeverKnewTheTopicBefor
   urgent.priority = 0;
   a_.Enqueue(urgent);
   EXPECT_EQ(Payloads(b_.Claim("t")), std::vector<std::string>{"urgent"});
-}
-
-/// Before one step of a claim somebody else does something, once.
-class Meanwhile final : public db::StepHook {
- public:
-  Meanwhile(std::string_view step, std::function<void()> action)
-      : step_(step), action_(std::move(action)) {}
-  void Before(std::string_view step) override {
-    if (step == step_ && action_) std::exchange(action_, nullptr)();
-  }
-  void After(std::string_view) override {}
-
- private:
-  const std::string_view step_;
-  std::function<void()> action_;
-};
-
-TEST_P(EnsembleContract, ATopicThatIsOpenedInTheMiddleOfAClaimHasItsSettings) {
-  if (store_.is_sqlite()) GTEST_SKIP() << "nobody else writes in the middle of a transaction";
-  for (const std::string step : {"messages.find_ready", "messages.load_topics"}) {
-    base::Uuid id{};
-    Meanwhile hook(step, [&] { id = a_.Enqueue(step); });
-    db::Connection& connection = b_.store().WriteLane(0).connection();
-    connection.SetHook(&hook);
-    auto got = b_.Claim(step);
-    connection.SetHook(nullptr);
-    if (got.empty()) got = b_.Claim(step);
-    ASSERT_EQ(got.size(), 1u) << step;
-    EXPECT_EQ(got.front().id, id);
-    EXPECT_EQ(got.front().lease_until_ms, clock().WallMs() + kDefaultLeaseMs) << step;
-  }
 }
 
 TEST_P(EnsembleContract, AWaitingClaimFindsWhatAnotherProcessEnqueued) {

@@ -1,10 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <mutex>
-#include <string>
-#include <utility>
 
 #include "messages/message.hpp"
 #include "telemetry/metrics.hpp"
@@ -24,14 +20,15 @@ struct Figures {
   std::int64_t waiting_claims = 0;  ///< of this process, now
 };
 
-/// The metrics of messages, as verbs.
+/// The metrics of messages, as verbs. With `show_topics` operators also see how full which topic is:
+/// names of tenants and topics, so only on the operators' listener (telemetry::Audience).
 class Probe {
  public:
-  explicit Probe(telemetry::Registry& metrics);
+  explicit Probe(telemetry::Registry& metrics, bool show_topics = false);
 
   void Enqueued(const EnqueueRequest& request, const EnqueueReply& reply);
   void Claimed(const ClaimRequest& request, const ClaimReply& reply);
-  void Reported(const ReportRequest& request, const ReportReply& reply);
+  void Settled(const SettleRequest& request, const SettleReply& reply);
   /// A message was finished: so long after its claim, and after it was enqueued.
   void Handled(std::int64_t handling_ms, std::int64_t total_ms);
   void Promoted(std::int64_t count, std::int64_t late_ms);
@@ -41,6 +38,8 @@ class Probe {
   Figures figures() const;
 
  private:
+  void ShowTopics(const CountsReply& counts);
+
   telemetry::Counter& enqueued_;
   telemetry::Counter& duplicates_;
   telemetry::Counter& claimed_;
@@ -65,8 +64,7 @@ class Probe {
   telemetry::Gauge& dead_;
 
   telemetry::Registry& metrics_;
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, telemetry::Gauge*> by_topic_;  // guarded by mutex_
+  const bool show_topics_;
 };
 
 }  // namespace tenure::messages

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/uuid.hpp"
@@ -32,11 +34,12 @@ constexpr std::int64_t LineOf(int priority, std::int64_t crashes) {
 /// The bits of both lines of a priority. A topic has both from its first message of that priority
 /// on, so whoever puts a suspect back need not touch the topic's row.
 constexpr std::int64_t LinesOf(int priority) { return std::int64_t{3} << (2 * priority); }
+inline constexpr std::int64_t kAllLines = (std::int64_t{1} << 2 * kPriorities) - 1;
 constexpr int PriorityOf(std::int64_t line) { return static_cast<int>(line / 2); }
 constexpr bool IsSuspect(std::int64_t line) { return line % 2 != 0; }
 
 /// The fence of the next claim: above the last one, and above all that a store may have forgotten
-/// (spec 05, Incarnation).
+/// (docs/ground.md, Incarnation).
 std::int64_t NextFence(std::int64_t last, std::int64_t incarnation);
 
 /// How long to wait after the nth failure: base, twice that, four times … up to the topic's most;
@@ -59,7 +62,7 @@ struct Candidate {
   std::size_t source = 0;  ///< where the caller keeps the rest of it
 };
 /// What one claim of a batch may get.
-struct Wish {
+struct Demand {
   std::vector<std::size_t> topics{};
   std::int64_t max = 0;
 };
@@ -67,8 +70,17 @@ struct Wish {
 /// Sorts the candidates (by priority, then position) and gives each claim, in order of arrival, the
 /// first ones that it may have and nobody before it got, within `max` and kMaxClaimBytes. A suspect
 /// is given only when it is the first, and then alone: if it kills its worker, it takes no
-/// neighbour along. Returns indexes into `candidates`, per wish.
+/// neighbour along. Returns indexes into `candidates`, per demand. When kMaxClaimsBytes
+/// are given, the demands that are left get no share at all, not even an empty one.
 std::vector<std::vector<std::size_t>> Share(std::vector<Candidate>& candidates,
-                                            std::span<const Wish> wishes);
+                                            std::span<const Demand> demands);
+
+/// What one claim row stands for: the messages that were handed out together. 24 bytes each.
+struct Handed {
+  base::Uuid id{};
+  std::int64_t fence = 0;
+};
+std::string EncodeHanded(const std::vector<Handed>& messages);
+std::vector<Handed> DecodeHanded(std::string_view bytes);
 
 }  // namespace tenure::messages

@@ -10,18 +10,15 @@
 
 #include "messages/messages.hpp"
 #include "messages_sql/queries.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 
 namespace tenure::messages {
 
-/// One process on a test's store, driven by hand: every call runs the lanes until it is answered.
-class TestProcess {
+class TestProcess final : public store::Process {
  public:
   explicit TestProcess(store::TestStore& test_store, std::string id = "p")
-      : test_store_(test_store),
-        store_(test_store.NewProcess()),
-        wake_(test_store.clock()),
-        messages_(*store_, wake_, std::move(id), test_store.clock(), test_store.metrics()) {}
+      : Process(test_store),
+        messages_(store(), wake(), std::move(id), test_store.clock(), test_store.metrics()) {}
 
   static NewMessage Of(std::string topic, std::string payload = "{}") {
     NewMessage message;
@@ -32,10 +29,7 @@ class TestProcess {
 
   std::vector<EnqueuedMessage> EnqueueAll(std::vector<NewMessage> messages,
                                           const std::string& tenant = "default") {
-    return Await<EnqueueReply>([&](auto done) {
-             messages_.Enqueue({tenant, std::move(messages)}, nullptr, std::move(done));
-           })
-        .messages;
+    return Call(messages_, &Messages::Enqueue, {tenant, std::move(messages)}).messages;
   }
   base::Uuid Enqueue(NewMessage message, const std::string& tenant = "default") {
     return EnqueueAll({std::move(message)}, tenant).front().id;
@@ -45,8 +39,7 @@ class TestProcess {
   }
 
   ClaimReply Claim(ClaimRequest request) {
-    return Await<ClaimReply>(
-        [&](auto done) { messages_.Claim(std::move(request), nullptr, std::move(done)); });
+    return Call(messages_, &Messages::Claim, std::move(request));
   }
   static ClaimRequest Ask(std::vector<std::string> topics, std::int64_t max = kDefaultClaim) {
     ClaimRequest request;
@@ -65,80 +58,61 @@ class TestProcess {
     return messages.empty() ? ClaimedMessage() : messages.front();
   }
 
-  std::vector<ReportOutcome> Report(Verdict verdict, std::vector<messages::Report> reports,
+  std::vector<SettleOutcome> Settle(Disposition disposition,
+                                    std::vector<messages::Settlement> settlements,
                                     const std::string& tenant = "default",
                                     std::optional<std::int64_t> lease_ms = {}) {
-    return Await<ReportResult>([&](auto done) {
-             messages_.Report({tenant, verdict, std::move(reports), lease_ms}, nullptr,
-                              std::move(done));
-           })
+    return Call(messages_, &Messages::Settle,
+                {tenant, disposition, std::move(settlements), lease_ms})
         .reply.outcomes;
   }
-  ReportOutcome Report(Verdict verdict, const ClaimedMessage& delivery,
+  SettleOutcome Settle(Disposition disposition, const ClaimedMessage& delivery,
                        const std::string& error = "",
                        std::optional<std::int64_t> retry_after_ms = {}) {
-    return Report(verdict, {{delivery.id, delivery.fence, error, retry_after_ms, {}}}).front();
+    return Settle(disposition, {{delivery.id, delivery.fence, error, retry_after_ms, {}}}).front();
   }
-  ReportOutcome Ack(const ClaimedMessage& delivery) { return Report(Verdict::kDone, delivery); }
+  SettleOutcome Ack(const ClaimedMessage& delivery) { return Settle(Disposition::kDone, delivery); }
 
   bool Beat(HeartbeatRequest::Kind kind, std::int64_t worker) {
-    return Await<HeartbeatReply>([&](auto done) {
-             messages_.Heartbeat({kind, worker, "default", "worker"}, std::move(done));
-           })
-        .alive;
+    return Call(messages_, &Messages::Heartbeat, {kind, worker, "default", "worker"}).alive;
   }
   void Start(const base::Uuid& claim, std::int64_t started) {
-    Await<StartedReply>([&](auto done) {
-      messages_.Started({"default", claim, started}, std::move(done));
-    });
+    Call(messages_, &Messages::Started, {"default", claim, started});
   }
 
-  PromoteReply Promote() {
-    return Await<PromoteReply>([&](auto done) { messages_.PromoteSome(std::move(done)); });
+  PromoteReply Promote() { return Call(messages_, &Messages::PromoteSome); }
+  SortReply Sort(SortRequest request = {}) { return Call(messages_, &Messages::SortSome, request); }
+  ReapReply Reap(bool leases = true) { return Call(messages_, &Messages::ReapSome, {leases}); }
+  db::Swept Tidy(const TidyRequest& request = {}) {
+    return Call(messages_, &Messages::TidySome, request);
   }
-  ReapReply Reap(bool leases = true) {
-    return Await<ReapReply>([&](auto done) { messages_.ReapSome({leases}, std::move(done)); });
-  }
-  TidyReply Tidy(const TidyRequest& request = {}) {
-    return Await<TidyReply>([&](auto done) { messages_.TidySome(request, {}, std::move(done)); });
+  db::Swept ForgetTopics(const UnusedTopicsRequest& request = {}) {
+    return Call(messages_, &Messages::ForgetTopics, request);
   }
 
   std::optional<MessageView> Find(const base::Uuid& id, const std::string& tenant = "default") {
-    return Await<FindReply>([&](auto done) {
-             messages_.Find({tenant, id}, nullptr, std::move(done));
-           })
-        .message;
+    return Call(messages_, &Messages::Find, {tenant, id}).message;
   }
   MessageState StateOf(const base::Uuid& id) {
     const auto found = Find(id);
     return found ? found->state : MessageState::kDone;
   }
   TopicsReply Topics(const std::string& name = "", const std::string& tenant = "default") {
-    return Await<TopicsReply>([&](auto done) {
-      messages_.ListTopics({tenant, name, "", 100}, nullptr, std::move(done));
-    });
+    return Call(messages_, &Messages::ListTopics, {tenant, name, "", 100});
   }
   DeadReply Dead(DeadRequest request) {
-    return Await<DeadReply>(
-        [&](auto done) { messages_.ListDead(std::move(request), nullptr, std::move(done)); });
+    return Call(messages_, &Messages::ListDead, std::move(request));
   }
-  CountsReply Count() {
-    return Await<CountsReply>([&](auto done) { messages_.Count(std::move(done)); });
-  }
+  CountsReply Count() { return Call(messages_, &Messages::Count); }
   CancelOutcome Cancel(const base::Uuid& id, const std::string& tenant = "default") {
-    return Await<CancelReply>([&](auto done) {
-             messages_.Cancel({tenant, id}, nullptr, std::move(done));
-           })
-        .outcome;
+    return Call(messages_, &Messages::Cancel, {tenant, id}).outcome;
   }
   DeadChangeReply ChangeDead(DeadChangeRequest request) {
-    return Await<DeadChangeReply>(
-        [&](auto done) { messages_.ChangeDead(std::move(request), nullptr, std::move(done)); });
+    return Call(messages_, &Messages::ChangeDead, std::move(request));
   }
   void ChangeTopic(TopicChange change) {
     if (change.tenant.empty()) change.tenant = "default";
-    Await<TopicChangeReply>(
-        [&](auto done) { messages_.ChangeTopic(std::move(change), nullptr, std::move(done)); });
+    Call(messages_, &Messages::ChangeTopic, std::move(change));
   }
 
   /// A claim that waits; its answer shows up in `outcome`.
@@ -155,38 +129,9 @@ class TestProcess {
     return waiting;
   }
 
-  /// Runs lanes and waiters until nothing moves at this instant.
-  void Drive() {
-    do {
-      store::Drive(*store_);
-    } while (wake_.RunDue() > 0);
-  }
-  /// Time passes for everybody of this process, step by step.
-  void Pass(std::int64_t ms, std::int64_t step_ms = 50) {
-    for (std::int64_t passed = 0; passed < ms; passed += step_ms) {
-      test_store_.clock().Advance(std::min(step_ms, ms - passed));
-      Drive();
-    }
-  }
-
   Messages& messages() { return messages_; }
-  db::Store& store() { return *store_; }
-  wake::Registry& wake() { return wake_; }
 
  private:
-  template <class Reply, class Submit>
-  Reply Await(Submit submit) {
-    std::optional<db::Result<Reply>> answer;
-    submit([&](db::Result<Reply> result) { answer = std::move(result); });
-    store::Drive(*store_);
-    if (!answer) throw std::logic_error("no answer");
-    if (!answer->ok()) throw answer->fault();
-    return std::move(answer->value());
-  }
-
-  store::TestStore& test_store_;
-  std::unique_ptr<db::Store> store_;
-  wake::Registry wake_;
   Messages messages_;
 };
 

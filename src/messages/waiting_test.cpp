@@ -1,4 +1,4 @@
-// Claims that wait, on every store (spec 30).
+// Claims that wait, on every store.
 
 #include <set>
 
@@ -16,17 +16,6 @@ TEST_P(MessagesContract, AWaitingClaimIsAnsweredWhenSomethingComes) {
   a_.Drive();
   ASSERT_TRUE(waiting->outcome);
   EXPECT_EQ(waiting->outcome->value().messages.front().id, id);
-}
-
-TEST_P(MessagesContract, AWaitingClaimIsNotSentAwayWhenEverybodyIsWoken) {
-  const auto waiting = a_.Wait(TestProcess::Ask({"t"}), 3'000);
-  a_.wake().SignalEverybody();  // the connection for notifications was made, perhaps again
-  a_.Drive();
-  EXPECT_FALSE(waiting->outcome);
-  a_.Pass(2'999);
-  EXPECT_FALSE(waiting->outcome);
-  a_.Pass(1);
-  EXPECT_TRUE(waiting->outcome);
 }
 
 TEST_P(MessagesContract, AWaitingClaimEndsEmptyWhenItsTimeIsOver) {
@@ -68,15 +57,8 @@ TEST_P(MessagesContract, WhoeverWentGivesBackWhatItWasHanded) {
   EXPECT_EQ(got.crashes, 0);
 }
 
-TEST_P(MessagesContract, StoppingAnswersWhoWaits) {
-  const auto waiting = a_.Wait(TestProcess::Ask({"t"}), 60'000);
-  a_.messages().Stop();
-  ASSERT_TRUE(waiting->outcome);
-  EXPECT_EQ(waiting->outcome->fault().kind(), base::FaultKind::kStopping);
-}
-
-TEST_P(MessagesContract, TheClockworkFiresTimersOnTimeAndTakesBackWhatWasLost) {
-  a_.messages().StartClockwork();
+TEST_P(MessagesContract, TheSchedulerFiresTimersOnTimeAndTakesBackWhatWasLost) {
+  a_.messages().StartScheduler();
   a_.Drive();
   NewMessage timer = TestProcess::Of("t");
   timer.delay_ms = 730;

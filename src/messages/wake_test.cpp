@@ -5,10 +5,9 @@
 #include <atomic>
 #include <chrono>
 
-#include <libpq-fe.h>
-
 #include "db/feed.hpp"
 #include "messages/test_process.hpp"
+#include "store/tables.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -72,23 +71,16 @@ TEST_F(MessageWakeUp, ByAnEnqueueOfAnotherProcess) {
 }
 
 TEST_F(MessageWakeUp, ByAFunctionInAUsersOwnTransaction) {
-  const std::unique_ptr<PGconn, decltype(&PQfinish)> user(PQconnectdb(store_.url().c_str()),
-                                                          &PQfinish);
-  const auto execute = [&](const char* sql) {
-    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(user.get(), sql), &PQclear);
-    EXPECT_EQ(std::string(PQresultErrorMessage(result.get())), "");
-  };
+  const auto user = store::OpenPostgresTables(store_.url());
   ExpectWoken([&] {
-    execute("begin");
-    execute("select tenure.enqueue('t', '1')");
-    execute("commit");
+    for (const char* sql : {"begin", "select tenure.enqueue('t', '1')", "commit"}) user->Ask(sql);
   });
 }
 
 TEST_F(MessageWakeUp, ByAMessageThatSomebodyGaveBack) {
   b_.Enqueue("t");
   const auto held = b_.ClaimOne("t");
-  ExpectWoken([&] { EXPECT_EQ(b_.Report(Verdict::kUntouched, held), ReportOutcome::kDone); });
+  ExpectWoken([&] { EXPECT_EQ(b_.Settle(Disposition::kUntouched, held), SettleOutcome::kDone); });
 }
 
 TEST_F(MessageWakeUp, ByATopicThatGoesOnAtAnotherProcess) {

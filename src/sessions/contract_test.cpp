@@ -1,15 +1,14 @@
-// The contract of sessions (spec 10; S1, S2), on every store.
+// The contract of sessions (S1, S2), on every store.
 
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "db/submit.hpp"
-#include "sessions/bounds.hpp"
 #include "sessions/sessions.hpp"
+#include "sessions/usage_seal.hpp"
 #include "sessions_sql/queries.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 
 namespace tenure::sessions {
 namespace {
@@ -19,19 +18,19 @@ using store::EngineKind;
 constexpr std::int64_t kDay = 86'400'000;
 constexpr std::int64_t kDuration = 30 * kDay;
 
-/// Stands in for usage, which fixes the bounds.
-class BoundsHandler final : public db::TypedHandler<Bounds, Bounds> {
+/// Stands in for usage, which fixes the seal.
+class SealHandler final : public db::TypedHandler<UsageSeal, UsageSeal> {
  public:
-  std::string_view name() const override { return "test.bounds"; }
+  std::string_view name() const override { return "test.seal"; }
 
  protected:
   void WriteItems(db::Transaction& tx, Items items) override {
     for (auto* item : items) {
       LockSeal(tx);
       if (item->request.sealed_ms > 0) RaiseSeal(tx, item->request.sealed_ms);
-      LockBounds(tx);
+      LockUsageSeal(tx);
       SetSettled(tx, item->request.settled_ms);
-      item->reply = ReadBounds(tx);
+      item->reply = ReadUsageSeal(tx);
     }
   }
 };
@@ -40,56 +39,38 @@ class SessionContract : public testing::TestWithParam<EngineKind> {
  protected:
   SessionContract()
       : store_(GetParam(), sql::All()),
-        process_(store_.NewProcess()),
-        sessions_(*process_, {kDuration, 400 * kDay}, store_.metrics()) {}
+        process_(store_),
+        sessions_(process_.store(), {kDuration, 400 * kDay}, store_.metrics()) {}
 
   base::ManualClock& clock() { return store_.clock(); }
 
   PutReply Put(const Key& key, Kind kind, const base::Uuid& tenant) {
-    return Await<PutReply>([&](auto done) {
-      sessions_.Put({tenant, key, kind}, nullptr, std::move(done));
-    });
+    return process_.Call(sessions_, &Sessions::Put, {tenant, key, kind});
   }
   PutReply Put(Kind kind) { return Put(key_, kind, tenant_); }
-  FindReply Find(const base::Uuid& id) {
-    return Await<FindReply>([&](auto done) { sessions_.Find(id, nullptr, std::move(done)); });
+  base::IdempotentReply<PutReply> PutOnce(const base::IdempotencyKey& key,
+                                          const base::Uuid& tenant) {
+    return process_.Call(sessions_, &Sessions::PutOnce, {{tenant, key_, Kind::kBasic}, key});
   }
+  base::IdempotentReply<PutReply> PutOnce(const base::IdempotencyKey& key) {
+    return PutOnce(key, tenant_);
+  }
+  FindReply Find(const base::Uuid& id) { return process_.Call(sessions_, &Sessions::Find, {id}); }
   bool End(const Session& session) {
-    return Await<EndReply>([&](auto done) {
-             sessions_.End({session.id, session.key}, nullptr, std::move(done));
-           })
-        .ended_now;
+    return process_.Call(sessions_, &Sessions::End, {session.id, session.key}).ended_now;
   }
   ListReply List(const ListRequest& request) {
-    return Await<ListReply>([&](auto done) { sessions_.List(request, nullptr, std::move(done)); });
+    return process_.Call(sessions_, &Sessions::List, request);
   }
-  BackgroundReply Expire() {
-    return Await<BackgroundReply>([&](auto done) { sessions_.ExpireSome({}, std::move(done)); });
+  db::Swept Expire() { return process_.Call(sessions_, &Sessions::ExpireSome); }
+  db::Swept Remove() {
+    return process_.Await<db::Swept>([&](auto done) { sessions_.RemoveSome({}, std::move(done)); });
   }
-  BackgroundReply Remove() {
-    return Await<BackgroundReply>([&](auto done) { sessions_.RemoveSome({}, std::move(done)); });
+  UsageSeal SetSeal(const UsageSeal& seal) {
+    return process_.Await<UsageSeal>(
+        [&](auto done) { process_.store().Submit(seal_, nullptr, seal, std::move(done)); });
   }
-  Bounds SetBounds(const Bounds& bounds) {
-    return Await<Bounds>([&](auto done) {
-      db::SubmitTo(process_->WriteLane(0), bounds_, nullptr, 0, bounds, std::move(done));
-    });
-  }
-  std::int64_t CountActive() {
-    return Await<CountReply>([&](auto done) { sessions_.CountActive(std::move(done)); }).active;
-  }
-
-  template <class Reply, class Submit>
-  Reply Await(Submit submit) {
-    std::optional<Reply> reply;
-    submit([&](db::Result<Reply> result) {
-      if (result.ok())
-        reply = std::move(result.value());
-      else
-        ADD_FAILURE() << result.fault().what();
-    });
-    store::Drive(*process_);
-    return reply.value();
-  }
+  std::int64_t CountActive() { return process_.Call(sessions_, &Sessions::CountActive); }
 
   Key NewKey() { return {base::Uuid::V7(clock().WallMs()), base::Uuid::V7(clock().WallMs())}; }
 
@@ -100,12 +81,28 @@ class SessionContract : public testing::TestWithParam<EngineKind> {
   }
 
   store::TestStore store_;
-  std::unique_ptr<db::Store> process_;
-  BoundsHandler bounds_;
+  store::Process process_;
+  SealHandler seal_;
   Sessions sessions_;
   const base::Uuid tenant_ = base::Uuid::V7(1);
   const Key key_ = {base::Uuid::V7(2), base::Uuid::V7(3)};
 };
+
+TEST_P(SessionContract, WhoFindsUnderTheLockWhatALookHadNotSeenIsCountedAsContention) {
+  const auto counted = [&] {
+    return store_.metrics().GetCounter("sessions_contention_total", "").value();
+  };
+  int existing = 0;
+  for (int i = 0; i < 3; ++i)  // all look before the first one writes
+    sessions_.Put({tenant_, key_, Kind::kBasic}, nullptr, [&](const db::Result<PutReply>& result) {
+      existing += result.value().status == PutStatus::kExisting ? 1 : 0;
+    });
+  store::Drive(process_.store());
+  EXPECT_EQ(existing, 2);
+  EXPECT_EQ(counted(), 2u);
+  EXPECT_EQ(Put(Kind::kBasic).status, PutStatus::kExisting);
+  EXPECT_EQ(counted(), 2u) << "the look had seen it";
+}
 
 TEST_P(SessionContract, S1_ThePutTableRowByRow) {
   const PutReply created = Put(Kind::kStandard);
@@ -150,7 +147,7 @@ TEST_P(SessionContract, S1_OneBatchWithTheSameKeyManyTimes) {
       ++seen[result.value().status];
       ids.insert(result.value().session.id);
     });
-  store::Drive(*process_);
+  process_.Drive();
   EXPECT_EQ(seen[PutStatus::kCreated], 1);
   EXPECT_EQ(seen[PutStatus::kExisting], 63);
   EXPECT_EQ(ids.size(), 1u);
@@ -162,9 +159,9 @@ TEST_P(SessionContract, S1_OneBatchWithRisingKindsLeavesZeroLengthSessionsAndOne
   for (const Kind kind : {Kind::kBasic, Kind::kPremium, Kind::kStandard})
     sessions_.Put({tenant_, key_, kind}, nullptr,
                   [&](db::Result<PutReply> result) { seen.push_back(result.value().status); });
-  store::Drive(*process_);
+  process_.Drive();
   EXPECT_EQ(seen, (std::vector{PutStatus::kCreated, PutStatus::kUpgraded, PutStatus::kExisting}));
-  const auto all = List({.user = key_.user}).sessions;
+  const auto all = List({.user = key_.user}).rows;
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(OpenRows(), 1);
   EXPECT_EQ(CountActive(), 1);
@@ -181,8 +178,8 @@ TEST_P(SessionContract, S2_PastItsEndASessionIsNotActiveWithoutAnyJob) {
   const FindReply found = Find(session.id);
   EXPECT_FALSE(found.session->IsActive(found.now_ms));
   EXPECT_EQ(found.session->ReasonAt(found.now_ms), EndReason::kExpired);
-  EXPECT_TRUE(List({.user = key_.user, .active = true}).sessions.empty());
-  EXPECT_EQ(List({.user = key_.user, .active = false}).sessions.size(), 1u);
+  EXPECT_TRUE(List({.user = key_.user, .active = true}).rows.empty());
+  EXPECT_EQ(List({.user = key_.user, .active = false}).rows.size(), 1u);
   EXPECT_EQ(CountActive(), 0);
 }
 
@@ -209,16 +206,16 @@ TEST_P(SessionContract, ExpiryOnlyMarksAndASecondRunFindsNothing) {
 }
 
 TEST_P(SessionContract, ExpiryWorksInBoundedBatches) {
-  for (int i = 0; i < kBackgroundBatch + 20; ++i)
+  for (int i = 0; i < db::kSweepRows + 20; ++i)
     sessions_.Put({tenant_, NewKey(), Kind::kBasic}, nullptr, [](db::Result<PutReply> result) {
       ASSERT_TRUE(result.ok()) << result.fault().what();
     });
-  store::Drive(*process_);
+  process_.Drive();
   clock().Advance(kDuration);
-  const BackgroundReply first = Expire();
-  EXPECT_EQ(first.rows, kBackgroundBatch);
+  const db::Swept first = Expire();
+  EXPECT_EQ(first.rows, db::kSweepRows);
   EXPECT_TRUE(first.has_more);
-  const BackgroundReply second = Expire();
+  const db::Swept second = Expire();
   EXPECT_EQ(second.rows, 20);
   EXPECT_FALSE(second.has_more);
 }
@@ -273,12 +270,12 @@ TEST_P(SessionContract, TheListIsInOrderOfStartThenIdAndPagesHaveNoGap) {
   ListRequest request{.tenant = tenant_, .limit = 10};
   for (int page = 0; page < 3; ++page) {
     const ListReply reply = List(request);
-    for (const Session& session : reply.sessions) listed.emplace_back(session.start_ms, session.id);
+    for (const Session& session : reply.rows) listed.emplace_back(session.start_ms, session.id);
     EXPECT_EQ(reply.has_more, page < 2);
-    request.after = reply.sessions.back().id;
+    request.after = reply.rows.back().id;
   }
   EXPECT_EQ(listed, expected);
-  EXPECT_EQ(List({}).sessions.size(), 26u);
+  EXPECT_EQ(List({}).rows.size(), 26u);
 }
 
 TEST_P(SessionContract, TheListFiltersByUserTenantCapacityAndActivity) {
@@ -288,7 +285,7 @@ TEST_P(SessionContract, TheListFiltersByUserTenantCapacityAndActivity) {
   const Session third = Put(other, Kind::kBasic, tenant_).session;
   const auto ids = [](const ListReply& reply) {
     std::set<base::Uuid> set;
-    for (const Session& session : reply.sessions) set.insert(session.id);
+    for (const Session& session : reply.rows) set.insert(session.id);
     return set;
   };
   using Ids = std::set<base::Uuid>;
@@ -298,7 +295,7 @@ TEST_P(SessionContract, TheListFiltersByUserTenantCapacityAndActivity) {
   EXPECT_EQ(ids(List({.capacity = other.capacity})), (Ids{third.id}));
   EXPECT_EQ(ids(List({.tenant = tenant_, .capacity = key_.capacity, .active = true})),
             (Ids{second.id}));
-  EXPECT_TRUE(List({.user = key_.user, .tenant = base::Uuid::V7(123)}).sessions.empty());
+  EXPECT_TRUE(List({.user = key_.user, .tenant = base::Uuid::V7(123)}).rows.empty());
 }
 
 TEST_P(SessionContract, AClockSetBackNeverMakesSessionsOverlap) {
@@ -320,12 +317,12 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
   const Session session = Put(Kind::kBasic).session;
   End(session);
   clock().Advance(400 * kDay);
-  SetBounds({.settled_ms = session.start_ms + 1});
+  SetSeal({.settled_ms = session.start_ms + 1});
   EXPECT_EQ(Remove().rows, 0) << "a millisecond to go";
   clock().Advance(1);
-  SetBounds({.settled_ms = session.start_ms});
+  SetSeal({.settled_ms = session.start_ms});
   EXPECT_EQ(Remove().rows, 0) << "its usage is not settled";
-  SetBounds({.settled_ms = session.start_ms + 1});
+  SetSeal({.settled_ms = session.start_ms + 1});
   EXPECT_EQ(Remove().rows, 1);
   EXPECT_FALSE(Find(session.id).session);
   if (!store_.is_sqlite()) {
@@ -338,7 +335,7 @@ TEST_P(SessionContract, EndedSessionsAreRemovedAfterTheirRetentionAndTheKeyCanBe
 TEST_P(SessionContract, U1NoStartOrEndLiesBeforeTheSeal) {
   const Session first = Put(Kind::kBasic).session;
   const std::int64_t sealed_ms = clock().WallMs() + 5'000;
-  SetBounds({.sealed_ms = sealed_ms});
+  SetSeal({.sealed_ms = sealed_ms});
   const PutReply upgraded = Put(Kind::kPremium);
   EXPECT_EQ(upgraded.session.start_ms, sealed_ms);
   EXPECT_EQ(Find(first.id).session->end_ms, sealed_ms);
@@ -350,37 +347,50 @@ TEST_P(SessionContract, U1NoStartOrEndLiesBeforeTheSeal) {
 TEST_P(SessionContract, AnUnknownIdIsNotFound) { EXPECT_FALSE(Find(base::Uuid::V7(42)).session); }
 
 TEST_P(SessionContract, UnderAnIdempotencyKeyTheFirstAnswerIsGivenAgain) {
-  const auto put_once = [&](const db::OnceKey& key, Kind kind) {
-    return Await<db::OnceReply>([&](auto done) {
-      sessions_.PutOnce({tenant_, key_, kind}, key, nullptr, std::move(done));
-    });
-  };
-  const db::OnceReply first = put_once({"k", "h1"}, Kind::kBasic);
-  EXPECT_EQ(first.answer.status, 201);
-  EXPECT_TRUE(first.carried_out);
+  const auto first = std::get<PutReply>(PutOnce({"k", "h1"}));
+  EXPECT_EQ(first.status, PutStatus::kCreated);
   Put(Kind::kPremium);  // the world moves on
 
-  const db::OnceReply again = put_once({"k", "h1"}, Kind::kBasic);
-  EXPECT_EQ(again.answer.status, 201);
-  EXPECT_EQ(again.answer.body, first.answer.body);
-  EXPECT_EQ(again.answer.location, first.answer.location);
-  EXPECT_FALSE(again.carried_out);
-  EXPECT_EQ(put_once({"k", "h2"}, Kind::kBasic).status, db::OnceStatus::kOtherBody);
-  EXPECT_EQ(put_once({"other", "h1"}, Kind::kBasic).answer.status, 200);
+  const auto again = std::get<base::StoredAnswer>(PutOnce({"k", "h1"}));
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.body, PutAnswer(first)->body);
+  EXPECT_EQ(again.location, PutAnswer(first)->location);
+  EXPECT_TRUE(std::holds_alternative<base::KeyOfAnotherRequest>(PutOnce({"k", "h2"})));
+  EXPECT_EQ(std::get<PutReply>(PutOnce({"other", "h1"})).status, PutStatus::kExisting);
   EXPECT_EQ(OpenRows(), 1);
 }
 
+TEST_P(SessionContract, ThatAnotherTenantHoldsTheKeyIsNotKeptUnderAnIdempotencyKey) {
+  const Session foreign = Put(Kind::kBasic).session;
+  const base::Uuid other = base::Uuid::V7(4);
+  EXPECT_EQ(std::get<PutReply>(PutOnce({"k", "h"}, other)).status, PutStatus::kForeign);
+  End(foreign);
+  EXPECT_EQ(std::get<PutReply>(PutOnce({"k", "h"}, other)).status, PutStatus::kCreated);
+}
+
 TEST_P(SessionContract, TheSameIdempotencyKeyTwiceInOneBatchIsCarriedOutOnce) {
-  std::vector<db::OnceStatus> seen;
+  std::vector<bool> under_way;
   for (int i = 0; i < 2; ++i)
-    sessions_.PutOnce({tenant_, key_, Kind::kBasic}, {"k", "h"}, nullptr,
-                      [&](auto result) { seen.push_back(result.value().status); });
-  store::Drive(*process_);
-  EXPECT_EQ(seen, (std::vector{db::OnceStatus::kAnswered, db::OnceStatus::kUnderWay}));
+    sessions_.PutOnce({{tenant_, key_, Kind::kBasic}, {"k", "h"}}, nullptr, [&](auto result) {
+      under_way.push_back(std::holds_alternative<base::KeyUnderWay>(result.value()));
+    });
+  process_.Drive();
+  EXPECT_EQ(under_way, (std::vector{false, true}));
+}
+
+TEST_P(SessionContract, WhatWaitsForAnIdempotencyKeyStandsInNoLaneOfOthers) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "one lane writes";
+  bool answered = false;
+  sessions_.PutOnce({{tenant_, key_, Kind::kBasic}, {"k", "h"}}, nullptr,
+                    [&](const auto&) { answered = true; });
+  for (const std::size_t lane : {0u, 1u}) process_.store().WriteLane(lane).RunOnce();
+  EXPECT_FALSE(answered);
+  process_.Drive();
+  EXPECT_TRUE(answered);
 }
 
 /// Knows one live fence.
-class OneFence final : public db::Guard {
+class OneFence final : public db::FenceCheck {
  public:
   std::vector<bool> Check(db::Transaction&, std::span<const base::Fence> fences) override {
     std::vector<bool> live;
@@ -392,7 +402,7 @@ class OneFence final : public db::Guard {
 
 TEST_P(SessionContract, UnderAStaleFenceNothingChangesAndNothingIsAnsweredFromALook) {
   OneFence guard;
-  process_->SetGuard(guard);
+  process_.store().SetFenceCheck(guard);
   const base::Caller holder(nullptr, {OneFence::kLive});
   const base::Caller zombie(nullptr, {{"default", "worker", 4}});
   std::vector<std::string> outcomes;
@@ -401,8 +411,8 @@ TEST_P(SessionContract, UnderAStaleFenceNothingChangesAndNothingIsAnsweredFromAL
   };
   const auto put_all = [&](const base::Caller& caller) {
     sessions_.Put({tenant_, key_, Kind::kBasic}, caller, note);
-    sessions_.PutOnce({tenant_, NewKey(), Kind::kBasic}, {"k", "h"}, caller, note);
-    store::Drive(*process_);
+    sessions_.PutOnce({{tenant_, NewKey(), Kind::kBasic}, {"k", "h"}}, caller, note);
+    process_.Drive();
   };
   put_all(zombie);
   EXPECT_EQ(OpenRows(), 0);
@@ -411,32 +421,26 @@ TEST_P(SessionContract, UnderAStaleFenceNothingChangesAndNothingIsAnsweredFromAL
   put_all(zombie);
   const Session session = Put(Kind::kBasic).session;
   sessions_.End({session.id, session.key}, zombie, note);
-  store::Drive(*process_);
+  process_.Drive();
   EXPECT_EQ(OpenRows(), 2);
   EXPECT_EQ(outcomes, (std::vector<std::string>{"fence-stale", "fence-stale", "done", "done",
                                                 "fence-stale", "fence-stale", "fence-stale"}));
 }
 
 TEST_P(SessionContract, KeptAnswersAreForgottenAfterADay) {
-  db::ForgetHandler forget;
-  const auto put = [&] {
-    return Await<db::OnceReply>([&](auto done) {
-      sessions_.PutOnce({tenant_, key_, Kind::kBasic}, {"k", "h"}, nullptr, std::move(done));
-    });
-  };
+  db::ForgetAnswersHandler forget;
+  const auto is_carried_out = [&] { return std::holds_alternative<PutReply>(PutOnce({"k", "h"})); };
   const auto forget_old = [&] {
-    Await<db::ForgetReply>([&](auto done) {
-      process_->WriteLane(0).Submit(std::make_unique<db::ForgetHandler::ItemType>(
-          forget, nullptr, 0, db::ForgetRequest{}, std::move(done)));
-    });
+    process_.Await<db::Swept>(
+        [&](auto done) { process_.store().Submit(forget, nullptr, {}, std::move(done)); });
   };
-  EXPECT_TRUE(put().carried_out);
+  EXPECT_TRUE(is_carried_out());
   clock().Advance(db::kAnswerRetentionMs);
   forget_old();
-  EXPECT_FALSE(put().carried_out);
+  EXPECT_FALSE(is_carried_out());
   clock().Advance(1);
   forget_old();
-  EXPECT_TRUE(put().carried_out);
+  EXPECT_TRUE(is_carried_out());
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionContract,

@@ -1,6 +1,5 @@
-#include "sessions/json.hpp"
-
 #include "base/json_writer.hpp"
+#include "sessions/sessions.hpp"
 
 namespace tenure::sessions {
 namespace {
@@ -38,9 +37,9 @@ std::string_view ToText(PutStatus status) {
 
 }  // namespace
 
-db::Answer PutAnswer(const PutReply& reply) {
-  if (reply.status == PutStatus::kForeign) return {409, "", ""};
-  db::Answer answer;
+std::optional<base::StoredAnswer> PutAnswer(const PutReply& reply) {
+  if (reply.status == PutStatus::kForeign) return std::nullopt;
+  base::StoredAnswer answer;
   answer.status = reply.status == PutStatus::kExisting ? 200 : 201;
   if (answer.status == 201) answer.location = "/sessions/" + reply.session.id.ToString();
   answer.body.reserve(400);
@@ -61,17 +60,11 @@ std::string SessionJson(const Session& session, std::int64_t now_ms) {
 }
 
 std::string ListJson(const ListReply& reply) {
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject().Key("items").BeginArray();
-  for (const Session& session : reply.sessions) WriteSession(json, session, reply.now_ms);
-  json.EndArray().Key("nextCursor");
-  if (reply.has_more)
-    json.Value(reply.sessions.back().id);
-  else
-    json.Null();
-  json.EndObject();
-  return out;
+  const auto write = [&](JsonWriter& json, const Session& session) {
+    WriteSession(json, session, reply.now_ms);
+  };
+  return base::PageJson(
+      reply.rows, reply.has_more, write, [](const Session& last) { return last.id; }, "nextCursor");
 }
 
 }  // namespace tenure::sessions

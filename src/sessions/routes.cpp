@@ -1,16 +1,17 @@
-#include "sessions/routes.hpp"
-
 #include <fmt/format.h>
 
+#include "audit/refusals.hpp"
 #include "base/json_writer.hpp"
-#include "http/idempotency.hpp"
+#include "http/answering.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
-#include "sessions/json.hpp"
+#include "http/route_group.hpp"
+#include "sessions/capability.hpp"
+#include "sessions/sessions.hpp"
 
 namespace tenure::sessions {
 namespace {
 
+using http::Answering;
 using http::ExchangePtr;
 using http::Problem;
 using http::ProblemError;
@@ -50,6 +51,8 @@ PutRequest DecodePut(const ExchangePtr& exchange) {
   put.key.capacity = fields.Uuid("capacityId");
   put.kind = static_cast<Kind>(fields.Integer("sessionKind", 1, 3));
   fields.Finish();
+  if (put.tenant == base::Uuid())
+    http::RefuseField("tenantObjectId", "must not be the nil UUID, which is nobody's");
   if (!IsVisible(exchange, put.tenant))
     throw ProblemError({.status = 403,
                         .type = "forbidden-tenant",
@@ -68,70 +71,40 @@ const Problem& ForeignSession() {
 }
 
 /// Nothing was changed, and the look that found it holds no transaction: so the entry in the audit
-/// is one of its own, and is summed up with others of the same asker (audit/refusals.hpp). The
-/// body is read once more rather than kept for every request that is not refused.
-void RefuseForeign(const Parts& parts, const ExchangePtr& exchange) {
-  const PutRequest put = DecodePut(exchange);
+/// is one of its own, and is summed up with others of the same asker (audit/refusals.hpp).
+void RefuseForeign(const Parts& parts, const ExchangePtr& exchange, const PutRequest& put) {
   base::Actor actor = http::ActorOf(exchange, kForeignAct);
   actor.tenant = put.tenant.ToString();
-  db::Deed deed{put.key.user.ToString(), ""};
-  base::JsonWriter(deed.detail)
+  db::AuditEvent event{put.key.user.ToString(), ""};
+  base::JsonWriter(event.detail)
       .BeginObject()
       .Field("user", put.key.user)
       .Field("capacity", put.key.capacity)
       .EndObject();
-  parts.refusals.Note(std::move(actor), std::move(deed), [exchange] {
+  parts.refusals.Note(std::move(actor), std::move(event), [exchange] {
     exchange->executor().Post([exchange] { exchange->Reply(ForeignSession()); });
   });
 }
 
-void ReplyPut(const ExchangePtr& exchange, db::Answer answer) {
-  if (answer.status == 409) return exchange->Reply(ForeignSession());
-  http::Response response =
-      http::JsonResponse(static_cast<int>(answer.status), std::move(answer.body));
-  if (!answer.location.empty())
-    response.headers.emplace_back("Location", std::move(answer.location));
-  exchange->Reply(std::move(response));
-}
-
-void ReplyOnce(const Parts& parts, const ExchangePtr& exchange, db::OnceReply reply) {
-  switch (reply.status) {
-    case db::OnceStatus::kAnswered:
-      if (reply.carried_out && reply.answer.status == 409) return RefuseForeign(parts, exchange);
-      return ReplyPut(exchange, std::move(reply.answer));
-    case db::OnceStatus::kOtherBody:
-      return exchange->Reply(http::KeyOfAnotherRequest());
-    case db::OnceStatus::kUnderWay:
-      return exchange->Reply(http::KeyUnderWay());
-  }
-}
-
 void Put(const Parts& parts, const ExchangePtr& exchange) {
   const PutRequest request = DecodePut(exchange);
-  if (auto key = http::FindIdempotencyKey(exchange->request(), "putSession")) {
-    parts.sessions.PutOnce(request, {std::move(key->name), std::move(key->body_hash)},
-                           exchange->caller(), [parts, exchange](db::Result<db::OnceReply> result) {
-                             if (!result.ok()) return exchange->Reply(result.fault());
-                             ReplyOnce(parts, exchange, std::move(result.value()));
-                           });
-    return;
-  }
-  parts.sessions.Put(request, exchange->caller(), [parts, exchange](db::Result<PutReply> result) {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    if (result.value().status == PutStatus::kForeign) return RefuseForeign(parts, exchange);
-    ReplyPut(exchange, PutAnswer(result.value()));
-  });
+  const auto answer = [parts, request](const ExchangePtr& to, const PutReply& reply) {
+    if (auto told = PutAnswer(reply)) return http::ReplyStored(to, *std::move(told));
+    RefuseForeign(parts, to, request);
+  };
+  if (auto key = http::FindIdempotencyKey(exchange))
+    return parts.sessions.PutOnce({request, *std::move(key)}, exchange->caller(),
+                                  http::AnsweringOnce(exchange, answer));
+  parts.sessions.Put(request, exchange->caller(), Answering(exchange, answer));
 }
 
 void Get(const Parts& parts, const ExchangePtr& exchange) {
-  parts.sessions.Find(
-      PathId(exchange), &exchange->executor(), [exchange](db::Result<FindReply> result) {
-        if (!result.ok()) return exchange->Reply(result.fault());
-        const FindReply& reply = result.value();
-        if (!reply.session || !IsVisible(exchange, reply.session->tenant))
-          return exchange->Reply(UnknownSession(exchange));
-        exchange->Reply(http::JsonResponse(200, SessionJson(*reply.session, reply.now_ms)));
-      });
+  parts.sessions.Find({PathId(exchange)}, &exchange->executor(),
+                      Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+                        if (!reply.session || !IsVisible(to, reply.session->tenant))
+                          return to->Reply(UnknownSession(to));
+                        to->ReplyJson(SessionJson(*reply.session, reply.now_ms));
+                      }));
 }
 
 /// An administrator may end what stands in another tenant's way (409 `held-by-another-tenant`).
@@ -141,69 +114,58 @@ bool MayEnd(const ExchangePtr& exchange, const base::Uuid& tenant) {
 
 /// Finds the key first: it decides the lane. A key never changes, so nothing can come in between.
 void Delete(const Parts& parts, const ExchangePtr& exchange) {
-  parts.sessions.Find(
-      PathId(exchange), &exchange->executor(), [parts, exchange](db::Result<FindReply> result) {
-        if (!result.ok()) return exchange->Reply(result.fault());
-        const auto& session = result.value().session;
-        if (!session || !MayEnd(exchange, session->tenant))
-          return exchange->Reply(UnknownSession(exchange));
-        const bool own = IsVisible(exchange, session->tenant);
-        parts.sessions.End({session->id, session->key},
-                           own ? exchange->caller() : http::Acting(exchange, kEndAct),
-                           [exchange](db::Result<EndReply> ended) {
-                             if (!ended.ok()) return exchange->Reply(ended.fault());
-                             exchange->Reply(http::JsonResponse(204, ""));
-                           });
-      });
+  parts.sessions.Find({PathId(exchange)}, &exchange->executor(),
+                      Answering(exchange, [parts](const ExchangePtr& to, const FindReply& reply) {
+                        const auto& session = reply.session;
+                        if (!session || !MayEnd(to, session->tenant))
+                          return to->Reply(UnknownSession(to));
+                        const bool own = IsVisible(to, session->tenant);
+                        parts.sessions.End(
+                            {session->id, session->key},
+                            own ? to->caller() : http::Acting(to, kEndAct),
+                            Answering(to, [](const ExchangePtr& who, const EndReply&) {
+                              who->Reply(http::Response{.status = 204});
+                            }));
+                      }));
 }
 
-ListRequest DecodeList(const ExchangePtr& exchange) {
+/// Nothing: whatever is asked for, nobody who asks so may see any of it.
+std::optional<ListRequest> DecodeList(const ExchangePtr& exchange) {
   http::QueryFields fields(exchange->request().query);
   ListRequest list;
   list.user = fields.Uuid("userObjectId");
   list.tenant = fields.Uuid("tenantObjectId");
   list.capacity = fields.Uuid("capacityId");
   list.active = fields.Flag("active");
-  list.limit = fields.Integer("limit", 1, 1'000).value_or(100);
+  list.limit = fields.PageLimit();
   list.after = fields.Uuid("cursor");
   fields.Finish();
   if (const auto& claimed = exchange->request().principal->tenant) {
-    // A tenant that is no UUID has no sessions: the list of the nil tenant is empty.
-    const auto own = base::Uuid::Parse(*claimed).value_or(base::Uuid());
-    // Somebody else's sessions are not forbidden, they are not there.
-    list.tenant = !list.tenant || *list.tenant == own ? own : base::Uuid();
+    const auto own = base::Uuid::Parse(*claimed);
+    // A tenant that is no UUID has no sessions. Somebody else's are not forbidden, they are not
+    // there.
+    if (!own || (list.tenant && list.tenant != own)) return std::nullopt;
+    list.tenant = own;
   }
   return list;
 }
 
 void List(const Parts& parts, const ExchangePtr& exchange) {
-  parts.sessions.List(DecodeList(exchange), &exchange->executor(),
-                      [exchange](db::Result<ListReply> result) {
-                        if (!result.ok()) return exchange->Reply(result.fault());
-                        exchange->Reply(http::JsonResponse(200, ListJson(result.value())));
-                      });
+  const auto request = DecodeList(exchange);
+  if (!request) return exchange->ReplyJson(ListJson({}));
+  parts.sessions.List(*request, &exchange->executor(), Answering(exchange, ListJson));
 }
 
 }  // namespace
 
 void AddRoutes(http::Router& router, Sessions& sessions, audit::Refusals& refusals) {
   using http::Method;
-  const Parts parts{sessions, refusals};
-  const auto add = [&](Method method, std::string pattern, std::string operation, std::string scope,
-                       void (*handle)(const Parts&, const ExchangePtr&),
-                       std::vector<std::string> acts = {}) {
-    router.Add(
-        {.method = method,
-         .pattern = std::move(pattern),
-         .operation = std::move(operation),
-         .scope = std::move(scope),
-         .handler = [parts, handle](const ExchangePtr& exchange) { handle(parts, exchange); },
-         .acts = std::move(acts)});
-  };
-  add(Method::kPut, "/sessions", "putSession", "sessions:write", Put, {kForeignAct});
-  add(Method::kGet, "/sessions", "listSessions", "sessions:read", List);
-  add(Method::kGet, "/sessions/{id}", "getSession", "sessions:read", Get);
-  add(Method::kDelete, "/sessions/{id}", "deleteSession", "sessions:write", Delete, {kEndAct});
+  http::RouteGroup<Parts>(router, {sessions, refusals},
+                          {.path = "/sessions", .rate_class = "sessions"})
+      .Add({{Method::kPut, "", "putSession", "sessions:write", Put, "", {kForeignAct}},
+            {Method::kGet, "", "listSessions", "sessions:read", List},
+            {Method::kGet, "/{id}", "getSession", "sessions:read", Get},
+            {Method::kDelete, "/{id}", "deleteSession", "sessions:write", Delete, "", {kEndAct}}});
 }
 
 }  // namespace tenure::sessions

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "db/rows.hpp"
 
 namespace tenure::sessions {
 
@@ -55,7 +55,7 @@ void Ledger::MarkOverdue() {
 
 void Ledger::EndLatest(EndReason reason, std::int64_t end_ms) {
   Session* latest = Latest();
-  TENURE_CHECK(latest && !latest->end_reason, "an ended session never changes again");
+  if (!latest || latest->end_reason) db::ThrowBadRow("an ended session never changes again");
   latest->end_ms = std::min(end_ms, latest->end_ms);
   latest->end_reason = reason;
   if (started_.empty()) ended_ = *latest;
@@ -63,7 +63,7 @@ void Ledger::EndLatest(EndReason reason, std::int64_t end_ms) {
 
 const Session& Ledger::Start(const PutRequest& request, std::int64_t duration_ms) {
   const Session* latest = Latest();
-  TENURE_CHECK(!latest || latest->end_reason, "a key has at most one active session");
+  if (latest && !latest->end_reason) db::ThrowBadRow("a key has at most one active session");
   Session session;
   session.id = base::Uuid::V7(instant_ms_);
   session.tenant = request.tenant;

@@ -26,6 +26,7 @@ struct PutReply {
   Session session;                     ///< not for kForeign: it is not the caller's to see
   std::optional<base::Uuid> previous;  ///< for kUpgraded
   std::int64_t now_ms = 0;             ///< the store's time of the decision
+  bool contended = false;              ///< a look had not seen the session: another was faster
 };
 
 /// What is known of one key inside a transaction that holds its lock, and what the transaction

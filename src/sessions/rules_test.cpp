@@ -5,25 +5,25 @@
 namespace tenure::sessions {
 namespace {
 
-constexpr std::int64_t kDay = 86'400'000;
+constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kNow = 1'766'311'200'000;
 
 const base::Uuid kTenant = base::Uuid::V7(1);
 const base::Uuid kOtherTenant = base::Uuid::V7(2);
 const Key kKey{base::Uuid::V7(3), base::Uuid::V7(4)};
 
-Session Active(Kind kind, std::int64_t start_ms = kNow - kDay) {
-  return {base::Uuid::V7(start_ms), kTenant, kKey, 5, kind, start_ms, start_ms + 30 * kDay, {}};
+Session Active(Kind kind, std::int64_t start_ms = kNow - kDayMs) {
+  return {base::Uuid::V7(start_ms), kTenant, kKey, 5, kind, start_ms, start_ms + 30 * kDayMs, {}};
 }
 
 PutRequest Want(Kind kind, const base::Uuid& tenant = kTenant) { return {tenant, kKey, kind}; }
 
 TEST(SessionRules, WithoutASessionOneIsCreated) {
   Ledger ledger({}, kNow);
-  const PutReply reply = ledger.Put(Want(Kind::kStandard), 30 * kDay);
+  const PutReply reply = ledger.Put(Want(Kind::kStandard), 30 * kDayMs);
   EXPECT_EQ(reply.status, PutStatus::kCreated);
   EXPECT_EQ(reply.session.start_ms, kNow);
-  EXPECT_EQ(reply.session.end_ms, kNow + 30 * kDay);
+  EXPECT_EQ(reply.session.end_ms, kNow + 30 * kDayMs);
   EXPECT_EQ(reply.session.turn, 1);
   EXPECT_EQ(reply.session.id.TimestampMs(), kNow);
   EXPECT_EQ(ledger.started().size(), 1u);
@@ -34,7 +34,7 @@ TEST(SessionRules, EveryPairOfKindsIsExistingOrUpgraded) {
   for (int has = 1; has <= 3; ++has) {
     for (int wants = 1; wants <= 3; ++wants) {
       Ledger ledger(Active(static_cast<Kind>(has)), kNow);
-      const PutReply reply = ledger.Put(Want(static_cast<Kind>(wants)), 30 * kDay);
+      const PutReply reply = ledger.Put(Want(static_cast<Kind>(wants)), 30 * kDayMs);
       if (wants <= has) {
         EXPECT_EQ(reply.status, PutStatus::kExisting);
         EXPECT_EQ(static_cast<int>(reply.session.kind), has);
@@ -54,7 +54,7 @@ TEST(SessionRules, EveryPairOfKindsIsExistingOrUpgraded) {
 TEST(SessionRules, AnActiveSessionOfAnotherTenantIsRefusedWhateverTheKind) {
   for (const Kind kind : {Kind::kBasic, Kind::kPremium}) {
     Ledger ledger(Active(Kind::kStandard), kNow);
-    EXPECT_EQ(ledger.Put(Want(kind, kOtherTenant), kDay).status, PutStatus::kForeign);
+    EXPECT_EQ(ledger.Put(Want(kind, kOtherTenant), kDayMs).status, PutStatus::kForeign);
     EXPECT_TRUE(ledger.started().empty());
     EXPECT_FALSE(ledger.ended());
   }
@@ -64,7 +64,7 @@ TEST(SessionRules, AtItsEndASessionIsNotActiveAndIsMarkedInTheSameStep) {
   Session old = Active(Kind::kPremium);
   old.end_ms = kNow;
   Ledger ledger(old, kNow);
-  const PutReply reply = ledger.Put(Want(Kind::kBasic, kOtherTenant), kDay);
+  const PutReply reply = ledger.Put(Want(Kind::kBasic, kOtherTenant), kDayMs);
   EXPECT_EQ(reply.status, PutStatus::kCreated);
   EXPECT_EQ(ledger.ended()->end_reason, EndReason::kExpired);
   EXPECT_EQ(ledger.ended()->end_ms, kNow);
@@ -72,13 +72,13 @@ TEST(SessionRules, AtItsEndASessionIsNotActiveAndIsMarkedInTheSameStep) {
 
 TEST(SessionRules, RequestsOfOneBatchAreDecidedOneAfterTheOther) {
   Ledger ledger({}, kNow);
-  EXPECT_EQ(ledger.Put(Want(Kind::kBasic), kDay).status, PutStatus::kCreated);
-  EXPECT_EQ(ledger.Put(Want(Kind::kBasic), kDay).status, PutStatus::kExisting);
-  const PutReply upgraded = ledger.Put(Want(Kind::kPremium), kDay);
+  EXPECT_EQ(ledger.Put(Want(Kind::kBasic), kDayMs).status, PutStatus::kCreated);
+  EXPECT_EQ(ledger.Put(Want(Kind::kBasic), kDayMs).status, PutStatus::kExisting);
+  const PutReply upgraded = ledger.Put(Want(Kind::kPremium), kDayMs);
   EXPECT_EQ(upgraded.status, PutStatus::kUpgraded);
-  EXPECT_EQ(ledger.Put(Want(Kind::kBasic, kOtherTenant), kDay).status, PutStatus::kForeign);
+  EXPECT_EQ(ledger.Put(Want(Kind::kBasic, kOtherTenant), kDayMs).status, PutStatus::kForeign);
   ledger.End(upgraded.session.id);
-  EXPECT_EQ(ledger.Put(Want(Kind::kBasic, kOtherTenant), kDay).status, PutStatus::kCreated);
+  EXPECT_EQ(ledger.Put(Want(Kind::kBasic, kOtherTenant), kDayMs).status, PutStatus::kCreated);
 
   ASSERT_EQ(ledger.started().size(), 3u);
   EXPECT_EQ(ledger.started()[0].end_ms, kNow);  // zero length
@@ -105,10 +105,10 @@ TEST(SessionRules, AClockThatWasSetBackNeverMakesSessionsOfAKeyOverlap) {
   deleted.end_ms = kNow;
   deleted.end_reason = EndReason::kDeleted;
   Ledger after_delete(deleted, kNow - 50);
-  EXPECT_EQ(after_delete.Put(Want(Kind::kBasic), kDay).session.start_ms, kNow);
+  EXPECT_EQ(after_delete.Put(Want(Kind::kBasic), kDayMs).session.start_ms, kNow);
 
   Ledger before_start(Active(Kind::kBasic, kNow), kNow - 50);
-  const PutReply upgraded = before_start.Put(Want(Kind::kPremium), kDay);
+  const PutReply upgraded = before_start.Put(Want(Kind::kPremium), kDayMs);
   EXPECT_EQ(upgraded.session.start_ms, kNow);
   EXPECT_EQ(before_start.ended()->end_ms, kNow);
   EXPECT_GE(before_start.ended()->end_ms, before_start.ended()->start_ms);

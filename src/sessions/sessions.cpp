@@ -1,55 +1,60 @@
 #include "sessions/sessions.hpp"
 
-#include "db/submit.hpp"
-#include "sessions/json.hpp"
+#include <algorithm>
+#include <functional>
+
+#include "db/keys.hpp"
+#include "sessions/usage_seal.hpp"
+#include "sessions_sql/queries.hpp"
 
 namespace tenure::sessions {
-using db::SubmitTo;
 
-Sessions::Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics)
-    : store_(store),
-      options_(options),
-      probe_(metrics),
-      put_(options.duration_ms, probe_),
-      put_once_("sessions.put_once", put_, PutAnswer),
-      end_(probe_) {}
-
-void Sessions::Put(const PutRequest& request, const base::Caller& caller, Callback<PutReply> done) {
-  const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), put_, caller, hash, request, std::move(done));
+void FindSessions(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
+  const auto ids = db::KeysOf(items, &FindRequest::id);
+  const auto rows = tx.Queue(sql::kFind, db::Columns(ids, std::identity()));
+  const auto clock = tx.QueueClock();
+  std::vector<std::optional<Session>> found(ids.size());
+  for (const auto row : tx.Take(rows)) found[row.ordinal()] = ReadSession(row);
+  const std::int64_t now_ms = tx.TakeClock(clock);
+  for (auto* item : items) item->reply = FindReply{found[ids.IndexOf(item->request.id)], now_ms};
 }
 
-void Sessions::PutOnce(const PutRequest& request, db::OnceKey key, const base::Caller& caller,
-                       Callback<db::OnceReply> done) {
-  const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), put_once_, caller, hash,
-           db::OnceRequest<PutRequest>{request, std::move(key)}, std::move(done));
+db::Transaction::Pending QueueSessions(db::Transaction& tx, const ListRequest& request,
+                                       std::int64_t rows, std::int64_t now_ms) {
+  const db::Query& query = request.user     ? sql::kListByUser
+                           : request.tenant ? sql::kListByTenant
+                                            : sql::kListAll;
+  std::optional<std::int64_t> active;
+  if (request.active) active = *request.active ? 1 : 0;
+  return tx.Queue(query, request.user, request.tenant, request.capacity, active, now_ms,
+                  request.after, rows);
 }
 
-void Sessions::Find(const base::Uuid& id, base::Executor* home, Callback<FindReply> done) {
-  SubmitTo(store_.ReadLane(), find_, home, 0, FindRequest{id}, std::move(done));
+std::int64_t CountActiveSessions(db::Transaction& tx, std::int64_t now_ms) {
+  return tx.Run(sql::kCountActive, now_ms)[0].Int(0);
 }
 
-void Sessions::List(const ListRequest& request, base::Executor* home, Callback<ListReply> done) {
-  SubmitTo(store_.ReadLane(), list_, home, 0, request, std::move(done));
+db::Swept Expire(db::Transaction& tx, const db::Nothing&, std::int64_t now_ms) {
+  return db::Swept().Add(tx.Run(sql::kExpire, now_ms, db::kSweepRows).size());
 }
 
-void Sessions::End(const EndRequest& request, const base::Caller& caller, Callback<EndReply> done) {
-  const std::size_t hash = KeyHash()(request.key);
-  SubmitTo(store_.WriteLane(hash), end_, caller, hash, request, std::move(done));
-}
-
-void Sessions::ExpireSome(const base::Caller& caller, Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), expire_, caller, 0, ExpireRequest{}, std::move(done));
-}
-
-void Sessions::RemoveSome(const base::Caller& caller, Callback<BackgroundReply> done) {
-  SubmitTo(store_.WriteLane(0), remove_, caller, 0, RemoveRequest{options_.retention_ms},
-           std::move(done));
-}
-
-void Sessions::CountActive(Callback<CountReply> done) {
-  SubmitTo(store_.ReadLane(), count_, nullptr, 0, CountRequest{}, std::move(done));
+db::Swept Remove(db::Transaction& tx, const RemoveRequest& request, std::int64_t now_ms) {
+  const UsageSeal seal = LockUsageSeal(tx);
+  const std::int64_t before_ms = std::min(now_ms - request.retention_ms, seal.settled_ms);
+  const db::Rows removed = tx.Run(sql::kDeleteOld, before_ms, db::kSweepRows);
+  std::vector<Key> touched;
+  std::int64_t last_end_ms = 0;
+  for (const auto row : removed) {
+    touched.push_back(db::ReadAs<Key>(row, kKeyColumns));
+    last_end_ms = std::max(last_end_ms, row.Int(2));
+  }
+  if (!removed.empty()) RaiseRemoved(tx, last_end_ms + 1);
+  const db::UniqueKeys<Key> keys(std::move(touched));
+  std::vector<Key> idle;
+  for (const auto row : tx.Run(sql::kLockIdleKeys, db::Columns(keys, kKeyColumns)))
+    idle.push_back(keys[row.ordinal()]);
+  tx.Queue(sql::kDeleteIdleKeys, db::Columns(idle, kKeyColumns));
+  return db::Swept().Add(removed.size());
 }
 
 }  // namespace tenure::sessions

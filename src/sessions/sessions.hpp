@@ -1,16 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
-#include "base/caller.hpp"
-#include "base/task.hpp"
-#include "db/once.hpp"
-#include "db/store.hpp"
-#include "sessions/end.hpp"
-#include "sessions/expiry.hpp"
-#include "sessions/look.hpp"
-#include "sessions/probe.hpp"
-#include "sessions/put.hpp"
+#include "db/idempotency.hpp"
+#include "db/method.hpp"
+#include "sessions/changes.hpp"
 
 namespace tenure::sessions {
 
@@ -19,47 +15,75 @@ struct Options {
   std::int64_t retention_ms = 34'560'000'000;  ///< how long ended sessions are kept
 };
 
-/// One active session per user and capacity: what the routes, the tasks and the tests call. Every
-/// call returns at once; the callback runs on the caller's `home` (null: on a lane's thread) when
-/// the store has decided.
+struct FindRequest {
+  base::Uuid id;
+};
+struct FindReply {
+  std::optional<Session> session;
+  std::int64_t now_ms = 0;
+};
+void FindSessions(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
+
+struct ListRequest {
+  std::optional<base::Uuid> user = {};
+  std::optional<base::Uuid> tenant = {};
+  std::optional<base::Uuid> capacity = {};
+  std::optional<bool> active = {};
+  std::optional<base::Uuid> after = {};  ///< the last id of the page before
+  std::int64_t limit = 100;
+};
+using ListReply = db::Page<Session>;
+db::Transaction::Pending QueueSessions(db::Transaction& tx, const ListRequest& request,
+                                       std::int64_t rows, std::int64_t now_ms);
+
+std::int64_t CountActiveSessions(db::Transaction& tx, std::int64_t now_ms);
+/// Marks a batch of overdue sessions.
+db::Swept Expire(db::Transaction& tx, const db::Nothing&, std::int64_t now_ms);
+struct RemoveRequest {
+  std::int64_t retention_ms = 0;
+};
+/// Deletes a batch of sessions that ended longer ago than the retention period and whose usage is
+/// settled, and keys that are left without.
+db::Swept Remove(db::Transaction& tx, const RemoveRequest& request, std::int64_t now_ms);
+
+// The bodies of /sessions, camelCase as the document that they come from (json.cpp).
+
+/// What the client of a PUT sees, and what is kept under an idempotency key; nothing when another
+/// tenant's session stands in the way: that is refused, and may have ended when it is asked again.
+std::optional<base::StoredAnswer> PutAnswer(const PutReply& reply);
+std::string SessionJson(const Session& session, std::int64_t now_ms);
+std::string ListJson(const ListReply& reply);
+
+/// One active session per user and capacity: what the routes, the tasks and the tests call.
 ///
 /// Any number of processes may run this on one store: nothing is remembered here.
 class Sessions {
- public:
-  template <class Reply>
-  using Callback = base::UniqueFunction<db::Result<Reply>>;
-
-  Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics);
-
-  void Put(const PutRequest& request, const base::Caller& caller, Callback<PutReply> done);
-  /// The same under an idempotency key: after a lost reply the caller gets the first answer again.
-  void PutOnce(const PutRequest& request, db::OnceKey key, const base::Caller& caller,
-               Callback<db::OnceReply> done);
-  void Find(const base::Uuid& id, base::Executor* home, Callback<FindReply> done);
-  void List(const ListRequest& request, base::Executor* home, Callback<ListReply> done);
-
-  /// Ends a session of which `request.key` was found before: its key decides the lane.
-  void End(const EndRequest& request, const base::Caller& caller, Callback<EndReply> done);
-
-  /// One bounded batch of each background job. The caller repeats while `has_more`.
-  void ExpireSome(const base::Caller& caller, Callback<BackgroundReply> done);
-  void RemoveSome(const base::Caller& caller, Callback<BackgroundReply> done);
-  void CountActive(Callback<CountReply> done);
-
-  Probe& probe() { return probe_; }
-
- private:
   db::Store& store_;
   const Options options_;
   Probe probe_;
-  PutHandler put_;
-  db::OnceHandler<PutRequest, PutReply> put_once_;
-  EndHandler end_;
-  FindHandler find_;
-  ListHandler list_;
-  CountHandler count_;
-  ExpireHandler expire_;
-  RemoveHandler remove_;
+  db::Sweep<Remove> remove_{store_, "sessions.remove", db::LaneName::Shared(0)};
+
+ public:
+  Sessions(db::Store& store, const Options& options, telemetry::Registry& metrics)
+      : store_(store), options_(options), probe_(metrics) {}
+
+  db::Method<PutHandler> Put{store_, options_.duration_ms, probe_};
+  /// The same under an idempotency key: after a lost reply the caller gets the first answer again.
+  db::Method<db::IdempotentHandler<PutRequest, PutReply>> PutOnce{
+      store_, "sessions.put_once", Put.handler(), PutAnswer, db::LaneName::UserKeys()};
+  db::Look<FindSessions> Find{store_, "sessions.find"};
+  db::List<QueueSessions, ReadSession> List{store_, "sessions.list"};
+  /// Ends a session of which the key was found before: its key decides the lane.
+  db::Method<EndHandler> End{store_, probe_};
+
+  // One bounded batch of each background job. The caller repeats while `has_more`.
+  db::Sweep<Expire> ExpireSome{store_, "sessions.expire", db::LaneName::Shared(0)};
+  void RemoveSome(base::Caller caller, base::UniqueFunction<db::Result<db::Swept>> done) {
+    remove_({options_.retention_ms}, std::move(caller), std::move(done));
+  }
+  db::Count<CountActiveSessions> CountActive{store_, "sessions.count"};
+
+  Probe& probe() { return probe_; }
 };
 
 }  // namespace tenure::sessions

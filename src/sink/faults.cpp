@@ -40,11 +40,12 @@ std::optional<std::int64_t> ParseProbability(std::string_view text) {
   return millionths <= kOne ? std::optional(millionths) : std::nullopt;
 }
 
-std::optional<Fault> ParseKind(std::string_view name) {
-  if (name == "hang") return Fault{Fault::Kind::kHang};
-  if (name == "drop-before") return Fault{Fault::Kind::kDropBefore};
-  if (name == "drop-after") return Fault{Fault::Kind::kDropAfter};
-  if (const auto status = ParseStatus(name)) return Fault{Fault::Kind::kStatus, *status};
+std::optional<InjectedFault> ParseKind(std::string_view name) {
+  if (name == "hang") return InjectedFault{InjectedFault::Kind::kHang};
+  if (name == "drop-before") return InjectedFault{InjectedFault::Kind::kDropBefore};
+  if (name == "drop-after") return InjectedFault{InjectedFault::Kind::kDropAfter};
+  if (const auto status = ParseStatus(name))
+    return InjectedFault{InjectedFault::Kind::kStatus, *status};
   return std::nullopt;
 }
 
@@ -70,7 +71,7 @@ void Faults::Take(std::string_view word) {
   const std::string_view name = word.substr(0, colon);
   const std::string_view rest = word.substr(colon + 1);
   if (name == "refuse-session") return TakeRefusal(word, rest);
-  const std::optional<Fault> fault = ParseKind(name);
+  const std::optional<InjectedFault> fault = ParseKind(name);
   if (!fault)
     Refuse(word, "is none: there are 400 to 599, hang, drop-before, drop-after, refuse-session");
   const auto millionths = ParseProbability(rest);
@@ -92,7 +93,7 @@ std::optional<int> Faults::RefusalOf(const base::Uuid& session) const {
   return std::nullopt;
 }
 
-std::optional<Fault> Faults::Draw(std::mt19937_64& random) const {
+std::optional<InjectedFault> Faults::Draw(std::mt19937_64& random) const {
   // 2^64 is so much more than a million that the remainder's bias does not show.
   auto drawn = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kOne));
   for (const Chance& chance : chances_) {

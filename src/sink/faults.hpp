@@ -12,7 +12,7 @@
 namespace tenure::sink {
 
 /// What a bad receiver does to a request.
-struct Fault {
+struct InjectedFault {
   enum class Kind {
     kStatus,      ///< answers with a status and applies nothing
     kHang,        ///< applies nothing and never answers
@@ -40,11 +40,11 @@ class Faults {
   std::optional<int> RefusalOf(const base::Uuid& session) const;
   /// What the next request meets. Takes one number of `random`, always: the same seed and the same
   /// order of requests meet the same faults.
-  std::optional<Fault> Draw(std::mt19937_64& random) const;
+  std::optional<InjectedFault> Draw(std::mt19937_64& random) const;
 
  private:
   struct Chance {
-    Fault fault{};
+    InjectedFault fault{};
     std::int64_t millionths = 0;
   };
   struct Refusal {

@@ -20,13 +20,13 @@ TEST(Faults, AreDrawnAsOftenAsTheyShouldBe) {
   for (int i = 0; i < 8'000; ++i) {
     const auto fault = faults.Draw(random);
     fault ? ++kinds[static_cast<int>(fault->kind)] : ++none;
-    EXPECT_TRUE(!fault || fault->kind != Fault::Kind::kStatus || fault->status == 500);
+    EXPECT_TRUE(!fault || fault->kind != InjectedFault::Kind::kStatus || fault->status == 500);
   }
   EXPECT_NEAR(none, 2'000, 200);
-  EXPECT_NEAR(kinds[static_cast<int>(Fault::Kind::kStatus)], 2'000, 200);
-  EXPECT_NEAR(kinds[static_cast<int>(Fault::Kind::kHang)], 1'000, 200);
-  EXPECT_NEAR(kinds[static_cast<int>(Fault::Kind::kDropBefore)], 1'000, 200);
-  EXPECT_NEAR(kinds[static_cast<int>(Fault::Kind::kDropAfter)], 2'000, 200);
+  EXPECT_NEAR(kinds[static_cast<int>(InjectedFault::Kind::kStatus)], 2'000, 200);
+  EXPECT_NEAR(kinds[static_cast<int>(InjectedFault::Kind::kHang)], 1'000, 200);
+  EXPECT_NEAR(kinds[static_cast<int>(InjectedFault::Kind::kDropBefore)], 1'000, 200);
+  EXPECT_NEAR(kinds[static_cast<int>(InjectedFault::Kind::kDropAfter)], 2'000, 200);
 }
 
 TEST(Faults, NoneIsDrawnFromNothingAndAlwaysOneFromACertainty) {
@@ -37,7 +37,7 @@ TEST(Faults, NoneIsDrawnFromNothingAndAlwaysOneFromACertainty) {
   for (int i = 0; i < 100; ++i) {
     EXPECT_FALSE(none.Draw(random));
     EXPECT_FALSE(never.Draw(random));
-    EXPECT_EQ(certain.Draw(random).value_or(Fault{}).status, 401);
+    EXPECT_EQ(certain.Draw(random).value_or(InjectedFault{}).status, 401);
   }
 }
 

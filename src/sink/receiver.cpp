@@ -8,7 +8,6 @@
 #include "base/decimal.hpp"
 #include "base/json_writer.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
 #include "sink/record.hpp"
 
 namespace tenure::sink {
@@ -20,9 +19,6 @@ using http::QueryFields;
 
 constexpr std::string_view kWrite = "usages:write";
 constexpr std::string_view kRead = "usages:read";
-constexpr std::int64_t kUsualPage = 100;
-constexpr std::int64_t kMostPerPage = 1'000;
-constexpr std::int64_t kMaxWindow = (1LL << 53) - 1;
 constexpr std::size_t kMaxFaultsBytes = 4'096;
 
 /// A word of ?by= and the field that names the id.
@@ -40,8 +36,7 @@ constexpr std::array<Sorting, 5> kSortings{{{"all", What::kAll, ""},
 const Sorting& SortingOf(std::string_view word) {
   for (const Sorting& one : kSortings)
     if (one.word == word) return one;
-  throw http::ProblemError(
-      http::InvalidRequest({{"by", "must be all, session, user, tenant or capacity"}}));
+  http::RefuseField("by", "must be all, session, user, tenant or capacity");
 }
 
 /// A page ends with a cursor when there is more behind it: one more was asked for.
@@ -86,8 +81,8 @@ void Hang(const ExchangePtr& exchange) {
 
 }  // namespace
 
-Receiver::Receiver(Ledger& ledger, Faults faults, std::uint64_t seed)
-    : ledger_(ledger), faults_(std::move(faults)), random_(seed) {}
+Receiver::Receiver(RecordStore& store, Faults faults, std::uint64_t seed)
+    : store_(store), faults_(std::move(faults)), random_(seed) {}
 
 void Receiver::AddRoutes(http::Router& router) {
   const auto add = [&](Method method, std::string pattern, std::string operation,
@@ -103,17 +98,18 @@ void Receiver::AddRoutes(http::Router& router) {
 }
 
 void Receiver::Post(const ExchangePtr& exchange) {
-  const std::optional<Fault> fault = faults_.Draw(random_);
+  const std::optional<InjectedFault> fault = faults_.Draw(random_);
   const std::vector<Record> records = ReadRecords(exchange->request().body);
   for (const Record& record : records)
     if (const auto status = faults_.RefusalOf(record.session))
       return exchange->Reply(Injected(*status));
   if (fault) {
-    if (fault->kind == Fault::Kind::kStatus) return exchange->Reply(Injected(fault->status));
-    if (fault->kind == Fault::Kind::kHang) return Hang(exchange);
-    if (fault->kind == Fault::Kind::kDropBefore) return exchange->HangUp();
+    if (fault->kind == InjectedFault::Kind::kStatus)
+      return exchange->Reply(Injected(fault->status));
+    if (fault->kind == InjectedFault::Kind::kHang) return Hang(exchange);
+    if (fault->kind == InjectedFault::Kind::kDropBefore) return exchange->HangUp();
   }
-  const Applied outcome = ledger_.Apply(records);
+  const Applied outcome = store_.Apply(records);
   duplicates_ += outcome.duplicate;
   if (fault) return exchange->HangUp();  // it is in the books, and the sender cannot know
   if (!outcome.conflicts.empty()) return exchange->Reply(Conflict(outcome.conflicts));
@@ -123,17 +119,17 @@ void Receiver::Post(const ExchangePtr& exchange) {
       .Field("applied", outcome.applied)
       .Field("duplicate", outcome.duplicate)
       .EndObject();
-  exchange->Reply(http::JsonResponse(200, std::move(body)));
+  exchange->ReplyJson(std::move(body));
 }
 
 void Receiver::GetTotals(const ExchangePtr& exchange) {
   QueryFields query(exchange->request().query);
   const std::string by = query.Text("by", 16).value_or("all");
-  const std::int64_t limit = query.Integer("limit", 1, kMostPerPage).value_or(kUsualPage);
+  const std::int64_t limit = query.PageLimit();
   const auto after = query.Uuid("cursor");
   query.Finish();
   const Sorting& sorting = SortingOf(by);
-  std::vector<Total> totals = ledger_.Totals(sorting.what, after, limit + 1);
+  std::vector<Total> totals = store_.Totals(sorting.what, after, limit + 1);
   const std::string cursor =
       TakeCursor(totals, limit, [](const Total& total) { return total.id.ToString(); });
   std::string body;
@@ -149,18 +145,18 @@ void Receiver::GetTotals(const ExchangePtr& exchange) {
   }
   json.EndArray();
   WriteCursor(json, cursor);
-  json.Field("conflicts", ledger_.Conflicts()).EndObject();
-  exchange->Reply(http::JsonResponse(200, std::move(body)));
+  json.Field("conflicts", store_.Conflicts()).EndObject();
+  exchange->ReplyJson(std::move(body));
 }
 
 void Receiver::GetRecords(const ExchangePtr& exchange) {
   QueryFields query(exchange->request().query);
   const auto session = query.Uuid("sessionId");
-  const std::int64_t limit = query.Integer("limit", 1, kMostPerPage).value_or(kUsualPage);
+  const std::int64_t limit = query.PageLimit();
   const std::int64_t after = query.Integer("cursor", 0, kMaxWindow).value_or(0);
   query.Finish();
-  if (!session) throw http::ProblemError(http::InvalidRequest({{"sessionId", "is required"}}));
-  std::vector<Record> records = ledger_.Records(*session, after, limit + 1);
+  if (!session) http::RefuseField("sessionId", "is required");
+  std::vector<Record> records = store_.Records(*session, after, limit + 1);
   const std::string cursor = TakeCursor(
       records, limit, [](const Record& record) { return fmt::to_string(record.window); });
   std::string body;
@@ -170,13 +166,13 @@ void Receiver::GetRecords(const ExchangePtr& exchange) {
   json.EndArray();
   WriteCursor(json, cursor);
   json.EndObject();
-  exchange->Reply(http::JsonResponse(200, std::move(body)));
+  exchange->ReplyJson(std::move(body));
 }
 
 void Receiver::GetFaults(const ExchangePtr& exchange) {
   std::string body;
   base::JsonWriter(body).BeginObject().Field("faults", faults_.text()).EndObject();
-  exchange->Reply(http::JsonResponse(200, std::move(body)));
+  exchange->ReplyJson(std::move(body));
 }
 
 void Receiver::PutFaults(const ExchangePtr& exchange) {
@@ -186,7 +182,7 @@ void Receiver::PutFaults(const ExchangePtr& exchange) {
   try {
     faults_ = Faults::Parse(text);
   } catch (const base::UserError& error) {
-    throw http::ProblemError(http::InvalidRequest({{"faults", error.what()}}));
+    http::RefuseField("faults", error.what());
   }
   GetFaults(exchange);
 }

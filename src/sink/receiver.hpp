@@ -6,13 +6,13 @@
 
 #include "http/router.hpp"
 #include "sink/faults.hpp"
-#include "sink/ledger.hpp"
+#include "sink/record_store.hpp"
 
 namespace tenure::sink {
 
 /// The routes of the receiver: POST /usages, GET /totals, GET /records, GET and PUT /faults.
 ///
-/// Its handlers do the ledger's work themselves, on the loop: a receiver for trying things has one
+/// Its handlers do the store's work themselves, on the loop: a receiver for trying things has one
 /// sender, and one thread that does everything needs no locks.
 /// REQUIRES: the server has one loop.
 ///
@@ -25,8 +25,8 @@ namespace tenure::sink {
 ///  - else: a fault that somebody asked for.
 class Receiver {
  public:
-  /// `ledger` outlives it, and it outlives the server.
-  Receiver(Ledger& ledger, Faults faults, std::uint64_t seed);
+  /// `store` outlives it, and it outlives the server.
+  Receiver(RecordStore& store, Faults faults, std::uint64_t seed);
 
   void AddRoutes(http::Router& router);
 
@@ -40,7 +40,7 @@ class Receiver {
   void GetFaults(const http::ExchangePtr& exchange);
   void PutFaults(const http::ExchangePtr& exchange);
 
-  Ledger& ledger_;
+  RecordStore& store_;
   Faults faults_;
   std::mt19937_64 random_;
   std::atomic<std::int64_t> duplicates_{0};

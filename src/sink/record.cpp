@@ -8,7 +8,6 @@
 
 #include "base/decimal.hpp"
 #include "http/json_fields.hpp"
-#include "sink/micro_units.hpp"
 
 namespace tenure::sink {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 using http::JsonFields;
 using http::JsonObject;
 
-constexpr std::int64_t kMaxWindow = (1LL << 53) - 1;
 constexpr std::size_t kMaxRecordIdBytes = 64;
 constexpr std::size_t kMaxNumberBytes = 32;
 
@@ -65,6 +63,11 @@ Record ReadRecord(JsonObject& fields) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> ParseMicros(std::string_view text) {
+  const auto micros = base::ParseMillionths(text);
+  return micros && base::MillionthsText(*micros) == text ? micros : std::nullopt;
+}
 
 std::vector<Record> ReadRecords(std::string_view body) {
   // The reader of requests wants an object. What is no array, or goes on behind one, is no value of

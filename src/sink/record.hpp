@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,17 @@
 #include "base/uuid.hpp"
 
 namespace tenure::sink {
+
+/// The largest number of a window: whole numbers in JSON are exact up to here.
+inline constexpr std::int64_t kMaxWindow = (1LL << 53) - 1;
+
+/// More than any record can have: with the largest factor, 10^9, a window of an hour stays far
+/// below it.
+inline constexpr std::int64_t kMaxRecordMicros = 100'000'000'000'000;
+
+/// Usage in millionths, from the one spelling that it has on the way: "12.345678", no superfluous
+/// zero in front, exactly six places. Empty when it is anything else.
+std::optional<std::int64_t> ParseMicros(std::string_view text);
 
 /// One line of usage: what a session used in a window. (session, window) is its key; whatever else
 /// it says, it says the same each time it comes.

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "http/server.hpp"
-#include "sink/ledger.hpp"
 #include "sink/receiver.hpp"
+#include "sink/record_store.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::sink {
@@ -53,9 +53,9 @@ class Sink {
 
  private:
   const SinkOptions options_;
-  LedgerLock lock_;
-  Ledger books_;   // the server's loop writes
-  Ledger reader_;  // the owner reads
+  RecordStoreLock lock_;
+  RecordStore books_;   // the server's loop writes
+  RecordStore reader_;  // the owner reads
   Receiver receiver_;
   http::Router router_;
   telemetry::Registry metrics_;

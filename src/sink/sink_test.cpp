@@ -19,7 +19,7 @@ using http::ClientResponse;
 using http::Method;
 using testing::HasSubstr;
 
-constexpr const char* kSession = "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071";
+constexpr const char* kSinkSession = "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071";
 
 std::string RecordOf(int window, std::string_view usage = "0.000046") {
   return fmt::format(R"({{"recordId":"{0}-{1}","sessionId":"{1}",)"
@@ -28,7 +28,7 @@ std::string RecordOf(int window, std::string_view usage = "0.000046") {
                      R"("capacityId":"33333333-3333-4333-8333-333333333333","sessionKind":2,)"
                      R"("windowStartUtc":"2026-01-01T00:00:00.000Z",)"
                      R"("windowEndUtc":"2026-01-01T00:01:00.000Z","usage":{2}}})",
-                     window, kSession, usage);
+                     window, kSinkSession, usage);
 }
 
 class SinkTest : public testing::Test {
@@ -70,9 +70,9 @@ TEST_F(SinkTest, TellsWhatItAppliedAndWhatThereIs) {
   EXPECT_EQ(
       Get("/totals?by=user"),
       R"({"items":[{"userObjectId":"11111111-1111-4111-8111-111111111111","records":3,"usage":0.000138}],"nextCursor":null,"conflicts":0})");
-  EXPECT_EQ(Get(fmt::format("/records?sessionId={}&limit=1", kSession)),
+  EXPECT_EQ(Get(fmt::format("/records?sessionId={}&limit=1", kSinkSession)),
             fmt::format(R"({{"items":[{}],"nextCursor":"1"}})", RecordOf(1)));
-  EXPECT_EQ(Get(fmt::format("/records?sessionId={}&limit=2&cursor=1", kSession)),
+  EXPECT_EQ(Get(fmt::format("/records?sessionId={}&limit=2&cursor=1", kSinkSession)),
             fmt::format(R"({{"items":[{},{}],"nextCursor":null}})", RecordOf(2), RecordOf(3)));
   EXPECT_THAT(Get("/totals?by=planet"), HasSubstr("must be all, session"));
   EXPECT_THAT(Get("/records"), HasSubstr("is required"));
@@ -88,7 +88,7 @@ TEST_F(SinkTest, ARecordThatContradictsIs422AndNeverChangesATotal) {
   const ClientResponse answer = Post(RecordOf(2) + "," + RecordOf(1, "0.000047"));
   EXPECT_EQ(answer.status, 422);
   EXPECT_THAT(answer.body, HasSubstr("urn:tenure:problem:usage-conflict"));
-  EXPECT_THAT(answer.body, HasSubstr(fmt::format("1-{} was applied before", kSession)));
+  EXPECT_THAT(answer.body, HasSubstr(fmt::format("1-{} was applied before", kSinkSession)));
   EXPECT_EQ(Get("/totals"),
             R"({"items":[{"records":1,"usage":0.000046}],"nextCursor":null,"conflicts":1})");
 }
@@ -140,11 +140,11 @@ TEST_F(SinkTest, MisbehavesAsItIsTold) {
   EXPECT_THROW(Post(RecordOf(2)), base::Fault);
   EXPECT_EQ(put("503:1").status, 200);
   EXPECT_EQ(Post(RecordOf(2)).FindHeader("Retry-After"), "1");
-  EXPECT_EQ(put(fmt::format("refuse-session:{}=413", kSession)).status, 200);
+  EXPECT_EQ(put(fmt::format("refuse-session:{}=413", kSinkSession)).status, 200);
   EXPECT_EQ(Post(RecordOf(2)).status, 413);
   EXPECT_EQ(sink_->Look(1).all.records, 1);
   EXPECT_THAT(put("nonsense").body, HasSubstr("nonsense"));
-  EXPECT_EQ(Get("/faults"), fmt::format(R"({{"faults":"refuse-session:{}=413"}})", kSession));
+  EXPECT_EQ(Get("/faults"), fmt::format(R"({{"faults":"refuse-session:{}=413"}})", kSinkSession));
   EXPECT_EQ(put("").status, 200);
   EXPECT_EQ(Post(RecordOf(2)).status, 200);
 }

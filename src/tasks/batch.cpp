@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/json_writer.hpp"
+#include "db/keys.hpp"
 #include "db_sql/queries.hpp"
 #include "leases/batch.hpp"
 #include "tasks_sql/queries.hpp"
@@ -22,67 +22,28 @@ const base::Uuid* TermOf(const Command& command) {
   return nullptr;
 }
 
-TaskRow ReadRow(const db::Rows::Row& row, std::size_t first) {
-  TaskRow task;
-  task.interval_ms = row.Int(first);
-  task.next_ms = row.Int(first + 1);
-  task.not_before_ms = row.Int(first + 2);
-  task.asked_ms = row.Int(first + 3);
-  task.last_nominal_ms = row.Int(first + 4);
-  task.last_started_ms = row.Int(first + 5);
-  task.last_finished_ms = row.Int(first + 6);
-  task.last_error = row.Text(first + 7);
-  task.failures = row.Int(first + 8);
-  task.runs = row.Int(first + 9);
-  task.skipped = row.Int(first + 10);
-  return task;
+/// As the queries read and write them.
+constexpr auto kRowColumns = db::Members(
+    &TaskRow::interval_ms, &TaskRow::next_ms, &TaskRow::not_before_ms, &TaskRow::asked_ms,
+    &TaskRow::last_nominal_ms, &TaskRow::last_started_ms, &TaskRow::last_finished_ms,
+    &TaskRow::last_error, &TaskRow::failures, &TaskRow::runs, &TaskRow::skipped);
+constexpr auto kKeyColumns = db::Members(&TaskKey::tenant, &TaskKey::name);
+
+using Keys = db::UniqueKeys<TaskKey>;
+
+std::map<TaskKey, TaskRow> ReadTasks(const Keys& keys, const db::Rows& rows) {
+  std::map<TaskKey, TaskRow> found;
+  for (const auto row : rows)
+    found.emplace(keys[row.ordinal()], db::ReadAs<TaskRow>(row, kRowColumns));
+  return found;
 }
 
-/// The tasks of a batch, each once, as columns.
-struct Keys {
-  explicit Keys(ChangeHandler::Items items) {
-    std::set<TaskKey> unique;
-    for (const auto* item : items) unique.insert(KeyOf(item->request));
-    keys.assign(unique.begin(), unique.end());
-    for (const TaskKey& key : keys) {
-      tenants.push_back(key.tenant);
-      names.push_back(key.name);
-    }
-  }
-  std::map<TaskKey, TaskRow> Read(const db::Rows& rows) const {
-    std::map<TaskKey, TaskRow> found;
-    for (const auto row : rows) found.emplace(keys[row.ordinal()], ReadRow(row, 0));
-    return found;
-  }
-
-  std::vector<TaskKey> keys;
-  std::vector<std::string> tenants;
-  std::vector<std::string> names;
-};
-
 void WriteSchedules(db::Transaction& tx, const std::map<TaskKey, Schedule>& schedules) {
-  std::vector<std::string> tenants, names, errors;
-  std::vector<std::int64_t> intervals, nexts, not_befores, asked, nominals, started, finished,
-      failures, runs, skipped;
-  for (const auto& [key, schedule] : schedules) {
-    if (!schedule.changed()) continue;
-    const TaskRow& row = schedule.row();
-    tenants.push_back(key.tenant);
-    names.push_back(key.name);
-    intervals.push_back(row.interval_ms);
-    nexts.push_back(row.next_ms);
-    not_befores.push_back(row.not_before_ms);
-    asked.push_back(row.asked_ms);
-    nominals.push_back(row.last_nominal_ms);
-    started.push_back(row.last_started_ms);
-    finished.push_back(row.last_finished_ms);
-    errors.push_back(row.last_error);
-    failures.push_back(row.failures);
-    runs.push_back(row.runs);
-    skipped.push_back(row.skipped);
-  }
-  tx.Queue(sql::kWriteTasks, tenants, names, intervals, nexts, not_befores, asked, nominals,
-           started, finished, errors, failures, runs, skipped);
+  std::vector<const Schedule*> changed;
+  for (const auto& [key, schedule] : schedules)
+    if (schedule.changed()) changed.push_back(&schedule);
+  tx.Queue(sql::kWriteTasks, db::Columns(changed, db::Inside(&Schedule::key, kKeyColumns),
+                                         db::Inside(&Schedule::row, kRowColumns)));
 }
 
 Outcome Decide(Schedule& schedule, const Command& command, std::int64_t begun_boot_ms) {
@@ -97,25 +58,29 @@ Outcome Decide(Schedule& schedule, const Command& command, std::int64_t begun_bo
   return schedule.Trigger();
 }
 
-db::Deed DeedOf(const TaskKey& key, const TriggerOutcome& outcome) {
-  db::Deed deed{key.name, ""};
-  base::JsonWriter json(deed.detail);
+db::AuditEvent AuditEventOf(const TaskKey& key, const TriggerOutcome& outcome) {
+  db::AuditEvent event{key.name, ""};
+  base::JsonWriter json(event.detail);
   json.BeginObject().Field("under_way", outcome.under_way);
   json.Key("nominal_at").Time(outcome.nominal_ms).EndObject();
-  return deed;
+  return event;
 }
 
 }  // namespace
+
+std::size_t ChangeHandler::KeyHash(const Command& command) const {
+  return leases::LeaseKeyHash()(KeyOf(command).LockKey());
+}
 
 std::string WakeKey(const TaskKey& key) { return "task/" + key.tenant + '/' + key.name; }
 
 /// A task that is not due needs no lock to be told so: `next_ms` moves back only by a trigger,
 /// whose process tells everybody.
 void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
-  const Keys keys(items);
-  const auto loading = tx.Queue(sql::kLoadTasks, keys.tenants, keys.names);
+  const Keys keys = db::KeysOf(items, KeyOf);
+  const auto loading = tx.Queue(sql::kLoadTasks, db::Columns(keys, kKeyColumns));
   const auto clock = tx.QueueClock();
-  const auto found = keys.Read(tx.Take(loading));
+  const auto found = ReadTasks(keys, tx.Take(loading));
   const std::int64_t now_ms = tx.TakeClock(clock);
   for (auto* item : items) {
     const auto* claim = std::get_if<ClaimCommand>(&item->request);
@@ -130,18 +95,18 @@ void ChangeHandler::ReadItems(db::Transaction& tx, Items items) {
 
 void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t begun_boot_ms = clock_.BootMs();
-  const Keys keys(items);
+  const Keys keys = db::KeysOf(items, KeyOf);
   leases::Ledgers ledgers(process_);
   for (const auto* item : items)
     ledgers.Want(KeyOf(item->request).LockKey(), TermOf(item->request),
                  leases::Ledgers::Use::kMayGrant);
   const auto opening = ledgers.Queue(tx);
-  const auto loading = tx.Queue(sql::kLoadTasks, keys.tenants, keys.names);
+  const auto loading = tx.Queue(sql::kLoadTasks, db::Columns(keys, kKeyColumns));
   ledgers.Open(tx, opening);
-  auto found = keys.Read(tx.Take(loading));
+  auto found = ReadTasks(keys, tx.Take(loading));
 
   std::map<TaskKey, Schedule> schedules;
-  for (const TaskKey& key : keys.keys) {
+  for (const TaskKey& key : keys) {
     std::optional<TaskRow> row;
     if (const auto at = found.find(key); at != found.end()) row = std::move(at->second);
     schedules.emplace(key,
@@ -157,7 +122,8 @@ void ChangeHandler::WriteItems(db::Transaction& tx, Items items) {
     if (!trigger || !trigger->known) continue;
     triggered.push_back(WakeKey(schedule.key()));
     // Who asks once more for a run that is due already changes nothing.
-    if (item->actor() && schedule.row() != before) item->Did(DeedOf(schedule.key(), *trigger));
+    if (item->actor() && schedule.row() != before)
+      item->Did(AuditEventOf(schedule.key(), *trigger));
   }
   ledgers.Apply(tx);
   WriteSchedules(tx, schedules);
@@ -171,34 +137,46 @@ void ChangeHandler::DoneItems(Items items) {
       wake_.SignalAll(WakeKey(KeyOf(item->request)));
     const auto* claim = std::get_if<leases::ClaimOutcome>(&item->reply->outcome);
     const auto* run = claim ? std::get_if<leases::TaskRun>(claim) : nullptr;
-    if (run) probe_.Began(KeyOf(item->request).name, *run, item->reply->first_run);
+    if (run) probe_.Began(KeyOf(item->request), *run, item->reply->first_run);
     const auto* finish = std::get_if<FinishCommand>(&item->request);
     if (finish && std::get<leases::FinishOutcome>(item->reply->outcome).accepted)
-      probe_.Finished(finish->key.name, finish->error.has_value());
+      probe_.Finished(finish->key, finish->error.has_value());
   }
 }
 
-void ListHandler::ReadItems(db::Transaction& tx, Items items) {
-  for (auto* item : items) {
-    const auto listing = tx.Queue(sql::kListTasks, std::string_view(item->request.tenant));
+std::optional<base::StoredAnswer> TriggerAnswer(const TriggerOutcome& outcome) {
+  if (!outcome.known) return std::nullopt;
+  base::StoredAnswer answer{.status = 202};
+  base::JsonWriter json(answer.body);
+  json.BeginObject().Field("under_way", outcome.under_way);
+  json.Key("nominal_at").Time(outcome.nominal_ms);
+  json.EndObject();
+  return answer;
+}
+
+void ListTasks(db::Transaction& tx, db::Items<std::string, ListReply> tenants) {
+  for (auto* item : tenants) {
+    const auto listing = tx.Queue(sql::kListTasks, std::string_view(item->request));
     const auto clock = tx.QueueClock();
     const db::Rows rows = tx.Take(listing);
     ListReply reply;
     reply.now_ms = tx.TakeClock(clock);
     for (const auto row : rows) {
       TaskView view;
-      view.name = row.Text(0);
-      view.row = ReadRow(row, 1);
-      if (row.Int(15) > reply.now_ms) {
-        view.holder = row.Text(12);
-        view.fence = row.Int(13);
-        view.locked_ms = row.Int(14);
-        view.lock_expires_ms = row.Int(15);
-      }
+      db::ReadInto(view, row, 0, &TaskView::name, db::Inside(&TaskView::row, kRowColumns));
+      if (row.Int(15) > reply.now_ms)
+        db::ReadInto(view, row, 12, &TaskView::holder, &TaskView::fence, &TaskView::locked_ms,
+                     &TaskView::lock_expires_ms);
       reply.tasks.push_back(std::move(view));
     }
     item->reply = std::move(reply);
   }
+}
+
+db::Swept ForgetUnusedTasks(db::Transaction& tx, const ForgetTasksRequest& request,
+                            std::int64_t now_ms) {
+  return db::Swept().Add(
+      tx.Run(sql::kForgetTasks, now_ms - request.retention_ms, db::kSweepRows).size());
 }
 
 }  // namespace tenure::tasks

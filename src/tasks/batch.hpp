@@ -3,8 +3,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "db/operation.hpp"
+#include "db/method.hpp"
 #include "tasks/probe.hpp"
 #include "tasks/task.hpp"
 #include "wake/registry.hpp"
@@ -27,6 +28,8 @@ class ChangeHandler final : public db::TypedHandler<Command, ChangeReply> {
   ChangeHandler(std::string process, const base::Clock& clock, wake::Registry& wake, Probe& probe)
       : process_(std::move(process)), clock_(clock), wake_(wake), probe_(probe) {}
   std::string_view name() const override { return "tasks.change"; }
+  db::LaneName lane() const override { return leases::kLane; }
+  std::size_t KeyHash(const Command& command) const override;
   bool reads() const override { return true; }
 
  protected:
@@ -41,9 +44,6 @@ class ChangeHandler final : public db::TypedHandler<Command, ChangeReply> {
   Probe& probe_;
 };
 
-struct ListRequest {
-  std::string tenant{};
-};
 struct TaskView {
   std::string name{};
   TaskRow row{};
@@ -57,16 +57,19 @@ struct ListReply {
   std::int64_t now_ms = 0;
 };
 
-class ListHandler final : public db::TypedHandler<ListRequest, ListReply> {
- public:
-  std::string_view name() const override { return "tasks.list"; }
-  bool reads() const override { return true; }
+void ListTasks(db::Transaction& tx, db::Items<std::string, ListReply> tenants);
 
- protected:
-  void ReadItems(db::Transaction& tx, Items items) override;
-};
+/// What is answered to whoever has a task run; nothing when there is no such task.
+std::optional<base::StoredAnswer> TriggerAnswer(const TriggerOutcome& outcome);
 
 /// Under which key the offers for a task are woken when somebody triggered it.
 std::string WakeKey(const TaskKey& key);
+
+struct ForgetTasksRequest {
+  std::int64_t retention_ms = 0;
+};
+/// Deletes a batch of users' tasks that nobody has offered to run for so long.
+db::Swept ForgetUnusedTasks(db::Transaction& tx, const ForgetTasksRequest& request,
+                            std::int64_t now_ms);
 
 }  // namespace tenure::tasks

@@ -1,4 +1,4 @@
-// The contract of reliable tasks (spec 20; T1) on every store.
+// The contract of reliable tasks (T1) on every store.
 
 #include <optional>
 
@@ -6,7 +6,7 @@
 
 #include "leases/leases.hpp"
 #include "leases_sql/queries.hpp"
-#include "store/test_store.hpp"
+#include "store/process.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks_sql/queries.hpp"
 
@@ -38,8 +38,7 @@ class TasksContract : public testing::TestWithParam<EngineKind> {
     command.term.bytes[15] = static_cast<std::uint8_t>(term);
     command.holder = "p" + std::to_string(term);
     command.received_boot_ms = store_.clock().BootMs();
-    return Await<leases::ClaimOutcome>(
-        [&](auto done) { tasks_.Claim(command, nullptr, std::move(done)); });
+    return process_.Call(tasks_, &Tasks::Claim, command);
   }
   TaskRun Claim(int term) {
     const auto outcome = Offer(term);
@@ -57,36 +56,23 @@ class TasksContract : public testing::TestWithParam<EngineKind> {
     command.fence = run.lock.fence;
     command.term.bytes[15] = static_cast<std::uint8_t>(term);
     command.error = std::move(error);
-    return Await<FinishOutcome>(
-        [&](auto done) { tasks_.Finish(command, nullptr, std::move(done)); });
+    return process_.Call(tasks_, &Tasks::Finish, command);
   }
-  TriggerOutcome Trigger() {
-    return Await<TriggerOutcome>([&](auto done) {
-      tasks_.Trigger({{"default", "bill"}}, nullptr, std::move(done));
-    });
+  TriggerOutcome Trigger() { return process_.Call(tasks_, &Tasks::Trigger, {{"default", "bill"}}); }
+  std::int64_t Forget(const ForgetTasksRequest& request) {
+    return process_.Call(tasks_, &Tasks::ForgetUnused, request).rows;
   }
+  std::size_t Count() { return process_.Call(tasks_, &Tasks::List, "default").tasks.size(); }
   TaskView View() {
-    const auto reply =
-        Await<ListReply>([&](auto done) { tasks_.List("default", nullptr, std::move(done)); });
+    const auto reply = process_.Call(tasks_, &Tasks::List, "default");
     return reply.tasks.at(0);
   }
   base::ManualClock& clock() { return store_.clock(); }
+  Probe& probe() { return tasks_.probe(); }
 
   store::TestStore store_{GetParam(), Queries()};
-
- private:
-  template <class Reply, class Submit>
-  Reply Await(Submit submit) {
-    std::optional<db::Result<Reply>> answer;
-    submit([&](db::Result<Reply> result) { answer = std::move(result); });
-    store::Drive(*process_);
-    if (!answer->ok()) throw answer->fault();
-    return std::move(answer->value());
-  }
-
-  std::unique_ptr<db::Store> process_ = store_.NewProcess();
-  wake::Registry wake_{store_.clock()};
-  Tasks tasks_{*process_, wake_, "p", store_.clock(), store_.metrics()};
+  store::Process process_{store_};
+  Tasks tasks_{process_.store(), process_.wake(), "p", store_.clock(), store_.metrics()};
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, TasksContract,
@@ -107,7 +93,7 @@ TEST_P(TasksContract, T1_OfManyWhoOfferOneRunsIt) {
   for (int term = 2; term < 5; ++term) EXPECT_GT(NotDue(term), 0);
 }
 
-TEST_P(TasksContract, T1_TheNextRunIsTheFirstGridTimeAfterTheCompletion) {  // R3: no drift
+TEST_P(TasksContract, T1_TheNextRunIsTheFirstGridTimeAfterTheCompletion) {  // no drift
   auto run = Claim(1);
   const std::int64_t grid_ms = run.nominal_ms;
   for (int i = 1; i <= 5; ++i) {
@@ -133,12 +119,12 @@ TEST_P(TasksContract, T1_AfterAnHourDownItRunsOnceAndTellsWhatItStandsFor) {
   EXPECT_EQ(View().row.skipped, 59);
 }
 
-TEST_P(TasksContract, T1_ARunThatWasFinishedMeanwhileIsNotHandedOutAgain) {  // R1
+TEST_P(TasksContract, T1_ARunThatWasFinishedMeanwhileIsNotHandedOutAgain) {
   Finish(1, Claim(1));
   EXPECT_GT(NotDue(2), 0) << "whoever saw it due before asks in vain";
 }
 
-TEST_P(TasksContract, T1_ACrashIsTakenOverAfterTheLockTimeoutWithTheSameNominalTime) {  // R8
+TEST_P(TasksContract, T1_ACrashIsTakenOverAfterTheLockTimeoutWithTheSameNominalTime) {
   const auto crashed = Claim(1);
   clock().Advance(kLock - 1);
   NotDue(2);
@@ -149,7 +135,14 @@ TEST_P(TasksContract, T1_ACrashIsTakenOverAfterTheLockTimeoutWithTheSameNominalT
   EXPECT_GT(run.lock.fence, crashed.lock.fence);
 }
 
-TEST_P(TasksContract, T1_AZombieNeitherCompletesNorFailsAnothersRun) {  // R4, R5
+TEST_P(TasksContract, TheAgeOfALockIsCounted) {
+  Claim(1);
+  clock().Advance(2'000);
+  probe().LockAge("bill", clock().WallMs() - View().locked_ms);
+  EXPECT_EQ(store_.metrics().GetGauge("task_lock_age_seconds", "", {{"task", "bill"}}).value(), 2);
+}
+
+TEST_P(TasksContract, T1_AZombieNeitherCompletesNorFailsAnothersRun) {
   const auto zombie = Claim(1);
   clock().Advance(kLock);
   const auto run = Claim(2);
@@ -188,6 +181,25 @@ TEST_P(TasksContract, AFailedRunIsRetriedSoonAndNotOneIntervalLater) {
   clock().Advance(2'000);
   Finish(3, Claim(3));
   EXPECT_EQ(View().row.failures, 0);
+}
+
+TEST_P(TasksContract, AnErrorIsCutBetweenCharactersAndTheFailedRunIsKept) {
+  const std::string kept(499, 'x');
+  EXPECT_TRUE(Finish(1, Claim(1), kept + "\u00e9 and more").accepted);
+  EXPECT_EQ(View().row.last_error, kept);
+  EXPECT_EQ(View().row.failures, 1);
+}
+
+TEST_P(TasksContract, WhatWaitsForAnIdempotencyKeyStandsInNoLaneOfRenewals) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "one lane writes";
+  Finish(1, Claim(1));
+  bool answered = false;
+  tasks_.TriggerOnce({TriggerCommand{{"default", "bill"}}, {"k", "h"}}, nullptr,
+                     [&](const auto&) { answered = true; });
+  for (const std::size_t lane : {0u, 1u}) process_.store().WriteLane(lane).RunOnce();
+  EXPECT_FALSE(answered);
+  process_.Drive();
+  EXPECT_TRUE(answered);
 }
 
 TEST_P(TasksContract, ATriggeredTaskRunsNowAndGoesOnWithItsGrid) {
@@ -232,6 +244,30 @@ TEST_P(TasksContract, AnOfferThatComesTooEarlyWritesNothing) {
 
 [[maybe_unused]] const auto* const every_query_runs =
     testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
+
+TEST_P(TasksContract, ATaskThatNobodyRunsAnyMoreGoes) {
+  Claim(1);
+  const ForgetTasksRequest month{30LL * 86'400'000};
+  clock().Advance(month.retention_ms);
+  EXPECT_EQ(Forget(month), 0) << "its run may have lasted a while";
+  clock().Advance(kLock);
+  EXPECT_EQ(Forget(month), 1) << "its run never ended, and is over long since";
+  EXPECT_EQ(Count(), 0U);
+  Finish(2, Claim(2));
+  clock().Advance(month.retention_ms);
+  EXPECT_EQ(Forget(month), 0) << "it was due a minute after that";
+  clock().Advance(kInterval);
+  EXPECT_EQ(Forget(month), 1);
+  EXPECT_EQ(Claim(3).skipped, 0) << "whoever comes back begins anew";
+}
+
+TEST_P(TasksContract, AnOddRowIsFinishedLikeAnyOther) {
+  const auto run = Claim(1);
+  store_.Number("update tasks set interval_ms = 0, next_ms = -1, failures = -9 returning 1",
+                "update tenure.tasks set interval_ms = 0, next_ms = -1, failures = -9 returning 1");
+  EXPECT_TRUE(Finish(1, run, "no").accepted);
+  EXPECT_EQ(View().row.failures, 1);
+}
 
 }  // namespace
 }  // namespace tenure::tasks

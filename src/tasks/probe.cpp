@@ -1,13 +1,26 @@
 #include "tasks/probe.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tenure::tasks {
+namespace {
 
-void Probe::Began(const std::string& task, const leases::TaskRun& run, bool first_run) {
+/// From a tenth of a second to five minutes.
+constexpr std::array<std::int64_t, 6> kLatenessBounds{100'000,    1'000'000,  5'000'000,
+                                                      30'000'000, 60'000'000, 300'000'000};
+
+}  // namespace
+
+std::string Probe::LabelOf(const TaskKey& task) {
+  return task.tenant == kOwnTenant ? task.name : "other";
+}
+
+void Probe::Began(const TaskKey& key, const leases::TaskRun& run, bool first_run) {
+  const std::string task = LabelOf(key);
   auto& lateness = metrics_.GetHistogram(
-      "task_lateness_seconds", "From a run's nominal time to its beginning.",
-      telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"task", task}});
+      "tenure_task_lateness_seconds", "From a run's nominal time to its beginning.",
+      kLatenessBounds, telemetry::kMicrosPerSecond, {{"task", task}});
   if (!first_run)
     lateness.Observe(std::max<std::int64_t>(0, run.lock.now_ms - run.nominal_ms) * 1'000);
   metrics_
@@ -17,10 +30,10 @@ void Probe::Began(const std::string& task, const leases::TaskRun& run, bool firs
       .Add(run.reclaimed ? 1 : 0);
 }
 
-void Probe::Finished(const std::string& task, bool failed) {
+void Probe::Finished(const TaskKey& key, bool failed) {
   metrics_
-      .GetCounter("task_runs_total", "Runs of reliable tasks that ended, by result.",
-                  {{"task", task}, {"result", failed ? "failed" : "complete"}})
+      .GetCounter("tenure_task_runs_total", "Runs of reliable tasks that ended, by result.",
+                  {{"task", LabelOf(key)}, {"result", failed ? "failed" : "complete"}})
       .Add();
 }
 

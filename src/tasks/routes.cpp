@@ -1,46 +1,33 @@
-#include "tasks/routes.hpp"
-
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "http/answering.hpp"
 #include "http/fences.hpp"
-#include "http/idempotency.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
+#include "http/route_group.hpp"
 #include "leases/json.hpp"
+#include "tasks/capability.hpp"
+#include "tasks/tasks.hpp"
 
 namespace tenure::tasks {
 namespace {
 
 using base::JsonWriter;
+using http::Answering;
 using http::ExchangePtr;
 using http::JsonFields;
 using http::kMaxFence;
-using http::ProblemError;
 using leases::kMaxTtl;
 using leases::kMinTtl;
 
-constexpr std::int64_t kMinIntervalMs = 100;
-constexpr std::int64_t kMaxIntervalMs = 366LL * 86'400'000;
-/// A task's lease is "task/<name>", which must be a lease's name.
-constexpr std::size_t kMaxNameBytes = leases::kMaxNameBytes - 5;
-constexpr std::size_t kMaxErrorBytes = 4'096;
 constexpr const char* kRunAct = "task.run";
 
 TaskKey KeyOf(const ExchangePtr& exchange) {
   const std::string& name = exchange->request().path_parameters[0];
-  if (!leases::IsLeaseName(name) || name.size() > kMaxNameBytes)
-    throw ProblemError(http::InvalidRequest(
-        {{"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ : / @ -", kMaxNameBytes)}}));
+  if (!leases::IsLeaseName(name) || name.size() > leases::kMaxTaskNameBytes)
+    http::RefuseField("name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ : / @ -",
+                                          leases::kMaxTaskNameBytes));
   return {http::TenantOf(exchange), name};
-}
-
-void WriteTime(JsonWriter& json, std::string_view field, std::int64_t ms) {
-  json.Key(field);
-  if (ms > 0)
-    json.Time(ms);
-  else
-    json.Null();
 }
 
 void WriteTask(JsonWriter& json, const TaskView& task, std::int64_t now_ms) {
@@ -48,10 +35,10 @@ void WriteTask(JsonWriter& json, const TaskView& task, std::int64_t now_ms) {
   json.BeginObject()
       .Field("name", std::string_view(task.name))
       .Field("interval_ms", row.interval_ms);
-  WriteTime(json, "next_run_at", DueMs(row));
-  WriteTime(json, "last_run_at", row.last_started_ms);
-  WriteTime(json, "last_finished_at", row.last_finished_ms);
-  WriteTime(json, "last_nominal_at", row.last_nominal_ms);
+  json.Key("next_run_at").TimeOrNull(DueMs(row));
+  json.Key("last_run_at").TimeOrNull(row.last_started_ms);
+  json.Key("last_finished_at").TimeOrNull(row.last_finished_ms);
+  json.Key("last_nominal_at").TimeOrNull(row.last_nominal_ms);
   json.Field("runs", row.runs).Field("failures", row.failures).Field("skipped", row.skipped);
   if (!row.last_error.empty()) json.Field("last_error", std::string_view(row.last_error));
   json.Key("holder");
@@ -63,66 +50,51 @@ void WriteTask(JsonWriter& json, const TaskView& task, std::int64_t now_ms) {
   json.EndObject();
 }
 
+std::string ListJson(const ListReply& own, const ListReply& theirs) {
+  std::string body;
+  JsonWriter json(body);
+  json.BeginObject().Key("items").BeginArray();
+  for (const ListReply* reply : {&own, &theirs})
+    for (const TaskView& task : reply->tasks) WriteTask(json, task, reply->now_ms);
+  json.EndArray().Key("next_cursor").Null().EndObject();
+  return body;
+}
+
 /// Tenure's own tasks, then the caller's.
 void List(Tasks& tasks, const ExchangePtr& exchange) {
-  http::QueryFields(exchange->request().query).Finish();
-  tasks.List(kOwnTenant, exchange->caller(), [&tasks, exchange](db::Result<ListReply> own) {
-    if (!own.ok()) return exchange->Reply(own.fault());
-    tasks.List(
-        http::TenantOf(exchange), exchange->caller(),
-        [exchange, own = std::move(own.value())](db::Result<ListReply> theirs) {
-          if (!theirs.ok()) return exchange->Reply(theirs.fault());
-          std::string body;
-          JsonWriter json(body);
-          json.BeginObject().Key("items").BeginArray();
-          for (const auto* reply : std::initializer_list<const ListReply*>{&own, &theirs.value()})
-            for (const TaskView& task : reply->tasks) WriteTask(json, task, reply->now_ms);
-          json.EndArray().Key("next_cursor").Null().EndObject();
-          exchange->Reply(http::JsonResponse(200, std::move(body)));
-        });
-  });
-}
-
-void ReplyTriggered(const ExchangePtr& exchange, db::Answer answer) {
-  exchange->Reply(http::JsonResponse(static_cast<int>(answer.status), std::move(answer.body)));
-}
-
-void ReplyTriggeredOnce(const ExchangePtr& exchange, db::OnceReply reply, base::Task if_unknown) {
-  switch (reply.status) {
-    case db::OnceStatus::kAnswered:
-      if (!reply.answer.final) return if_unknown();
-      return ReplyTriggered(exchange, std::move(reply.answer));
-    case db::OnceStatus::kOtherBody:
-      return exchange->Reply(http::KeyOfAnotherRequest());
-    case db::OnceStatus::kUnderWay:
-      return exchange->Reply(http::KeyUnderWay());
-  }
+  http::ExpectNoQuery(exchange->request());
+  const auto then_theirs = [&tasks](const ExchangePtr& to, ListReply own) {
+    tasks.List(http::TenantOf(to), to->caller(),
+               Answering(to, [own = std::move(own)](const ListReply& theirs) {
+                 return ListJson(own, theirs);
+               }));
+  };
+  tasks.List(kOwnTenant, exchange->caller(), Answering(exchange, then_theirs));
 }
 
 /// Has a task run, or goes on with `if_unknown`: then nothing is kept under an idempotency key, so
 /// that the next try may use it.
 void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task if_unknown) {
-  if (auto key = http::FindIdempotencyKey(exchange->request(), "runTask"))
+  auto answer = [if_unknown = std::move(if_unknown)](const ExchangePtr& to,
+                                                     const TriggerOutcome& outcome) mutable {
+    if (auto told = TriggerAnswer(outcome)) return http::ReplyStored(to, *std::move(told));
+    if_unknown();
+  };
+  if (auto key = http::FindIdempotencyKey(exchange))
     return tasks.TriggerOnce(
-        {std::move(task)}, {std::move(key->name), std::move(key->body_hash)},
-        http::Acting(exchange, kRunAct),
-        [exchange, if_unknown = std::move(if_unknown)](db::Result<db::OnceReply> result) mutable {
-          if (!result.ok()) return exchange->Reply(result.fault());
-          ReplyTriggeredOnce(exchange, std::move(result.value()), std::move(if_unknown));
-        });
-  tasks.Trigger(
-      {std::move(task)}, http::Acting(exchange, kRunAct),
-      [exchange, if_unknown = std::move(if_unknown)](db::Result<TriggerOutcome> result) mutable {
-        if (!result.ok()) return exchange->Reply(result.fault());
-        if (!result.value().known) return if_unknown();
-        ReplyTriggered(exchange, TriggerAnswer(result.value()));
-      });
+        {TriggerCommand{std::move(task)}, *std::move(key)}, http::Acting(exchange, kRunAct),
+        http::AnsweringOnce(exchange, [answer = std::move(answer)](
+                                          const ExchangePtr& to, const ChangeReply& reply) mutable {
+          answer(to, std::get<TriggerOutcome>(reply.outcome));
+        }));
+  tasks.Trigger({std::move(task)}, http::Acting(exchange, kRunAct),
+                Answering(exchange, std::move(answer)));
 }
 
 /// The caller's task of that name, or Tenure's own.
-void Run(Tasks& tasks, const ExchangePtr& exchange) {
+void RunNow(Tasks& tasks, const ExchangePtr& exchange) {
   const TaskKey task = KeyOf(exchange);
-  JsonFields(exchange->request().body).Finish();
+  http::ExpectNoFields(exchange->request());
   Trigger(tasks, exchange, task, [&tasks, exchange, name = task.name] {
     Trigger(tasks, exchange, {kOwnTenant, name}, [exchange, name] {
       exchange->Reply(
@@ -138,27 +110,28 @@ void Claim(Tasks& tasks, const ExchangePtr& exchange) {
   JsonFields fields(exchange->request().body);
   command.term = fields.Uuid("term");
   command.holder = fields.Text("holder", leases::kMaxHolderBytes);
-  command.interval_ms = fields.Integer("interval_ms", kMinIntervalMs, kMaxIntervalMs);
+  command.interval_ms =
+      fields.Integer("interval_ms", leases::kMinInterval.count(), leases::kMaxInterval.count());
   command.lock_timeout_ms = fields.Integer("lock_timeout_ms", kMinTtl.count(), kMaxTtl.count());
   fields.Finish();
-  tasks.Claim(std::move(command), exchange->caller(), [exchange](auto result) {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    std::string body;
-    JsonWriter json(body);
-    json.BeginObject();
-    if (const auto* run = std::get_if<leases::TaskRun>(&result.value())) {
-      json.Field("due", true).Field("nominal_ms", run->nominal_ms);
-      json.Key("nominal_at").Time(run->nominal_ms);
-      json.Field("skipped", run->skipped).Field("reclaimed", run->reclaimed).Key("lock");
-      leases::WriteGrant(json, run->lock);
-    } else {
-      json.Field("due", false)
-          .Field("retry_after_ms",
-                 std::get<leases::TaskNotDue>(result.value()).retry_after.count());
-    }
-    json.EndObject();
-    exchange->Reply(http::JsonResponse(200, std::move(body)));
-  });
+  tasks.Claim(
+      std::move(command), exchange->caller(),
+      Answering(exchange, [](const leases::ClaimOutcome& outcome) {
+        std::string body;
+        JsonWriter json(body);
+        json.BeginObject();
+        if (const auto* run = std::get_if<leases::TaskRun>(&outcome)) {
+          json.Field("due", true).Field("nominal_ms", run->nominal_ms);
+          json.Key("nominal_at").Time(run->nominal_ms);
+          json.Field("skipped", run->skipped).Field("reclaimed", run->reclaimed).Key("lock");
+          leases::WriteGrant(json, run->lock);
+        } else {
+          json.Field("due", false)
+              .Field("retry_after_ms", std::get<leases::TaskNotDue>(outcome).retry_after.count());
+        }
+        json.EndObject();
+        return body;
+      }));
 }
 
 void Finish(Tasks& tasks, const ExchangePtr& exchange) {
@@ -167,41 +140,30 @@ void Finish(Tasks& tasks, const ExchangePtr& exchange) {
   JsonFields fields(exchange->request().body);
   command.fence = fields.Integer("fence", 1, kMaxFence);
   command.term = fields.Uuid("term");
-  command.error = fields.OptionalText("error", kMaxErrorBytes);
+  command.error = fields.OptionalText("error", leases::kMaxTaskErrorBytes);
   fields.Finish();
-  tasks.Finish(std::move(command), exchange->caller(), [exchange](auto result) {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    const leases::FinishOutcome& outcome = result.value();
-    std::string body;
-    JsonWriter json(body);
-    json.BeginObject().Field("accepted", outcome.accepted);
-    if (!outcome.accepted) json.Field("reason", leases::ToText(outcome.reason));
-    WriteTime(json, "next_run_at", outcome.next_ms);
-    json.EndObject();
-    exchange->Reply(http::JsonResponse(200, std::move(body)));
-  });
+  tasks.Finish(std::move(command), exchange->caller(),
+               Answering(exchange, [](const leases::FinishOutcome& outcome) {
+                 std::string body;
+                 JsonWriter json(body);
+                 json.BeginObject().Field("accepted", outcome.accepted);
+                 if (!outcome.accepted) json.Field("reason", leases::ToText(outcome.reason));
+                 json.Key("next_run_at").TimeOrNull(outcome.next_ms);
+                 json.EndObject();
+                 return body;
+               }));
 }
 
 }  // namespace
 
 void AddRoutes(http::Router& router, Tasks& tasks) {
   using http::Method;
-  const auto add = [&](Method method, const std::string& path, std::string operation,
-                       std::string scope, void (*handle)(Tasks&, const ExchangePtr&),
-                       std::vector<std::string> acts = {}) {
-    router.Add(
-        {.method = method,
-         .pattern = "/api/v1/tasks" + path,
-         .operation = std::move(operation),
-         .scope = std::move(scope),
-         .handler = [&tasks, handle](const ExchangePtr& exchange) { handle(tasks, exchange); },
-         .encoded_slash = true,
-         .acts = std::move(acts)});
-  };
-  add(Method::kGet, "", "listTasks", "ops:read", List);
-  add(Method::kPost, "/{name}/run", "runTask", "admin", Run, {kRunAct});
-  add(Method::kPost, "/{name}/claim", "claimTask", "leases:write", Claim);
-  add(Method::kPost, "/{name}/finish", "finishTask", "leases:write", Finish);
+  http::RouteGroup<Tasks&>(router, tasks,
+                           {.path = "/api/v1/tasks", .rate_class = "tasks", .encoded_slash = true})
+      .Add({{Method::kGet, "", "listTasks", "ops:read", List},
+            {Method::kPost, "/{name}/run", "runTask", "admin", RunNow, "", {kRunAct}},
+            {Method::kPost, "/{name}/claim", "claimTask", "leases:write", Claim},
+            {Method::kPost, "/{name}/finish", "finishTask", "leases:write", Finish}});
 }
 
 }  // namespace tenure::tasks

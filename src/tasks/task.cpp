@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.hpp"
+
 namespace tenure::tasks {
 namespace {
 
@@ -15,20 +17,27 @@ constexpr int kMaxDoublings = 6;
 /// Processes that could not be told of a triggered run find it within this.
 constexpr std::int64_t kOfferEveryMs = 5'000;
 
-constexpr std::size_t kMaxErrorBytes = 500;
+constexpr std::size_t kMaxKeptErrorBytes = 500;
 
-std::int64_t RetryMs(std::int64_t failures, std::int64_t interval_ms) {
-  const auto doublings = static_cast<int>(std::min<std::int64_t>(failures - 1, kMaxDoublings));
-  return std::min({kFirstRetryMs << doublings, kLongestRetryMs, interval_ms});
+/// A row as it can be: what no program of ours writes (an interval of 0, a time of no calendar) must
+/// neither divide by zero nor overflow.
+TaskRow Bounded(TaskRow row) {
+  constexpr std::int64_t kLastMs = 253'402'300'799'999;
+  constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
+  for (std::int64_t* const time_ms :
+       {&row.next_ms, &row.not_before_ms, &row.asked_ms, &row.last_nominal_ms, &row.last_started_ms,
+        &row.last_finished_ms})
+    *time_ms = std::clamp<std::int64_t>(*time_ms, 0, kLastMs);
+  for (std::int64_t* const count : {&row.failures, &row.runs, &row.skipped})
+    *count = std::clamp<std::int64_t>(*count, 0, kMostCounted);
+  row.interval_ms = std::clamp<std::int64_t>(row.interval_ms, leases::kMinInterval.count(),
+                                             leases::kMaxInterval.count());
+  return row;
 }
 
-/// Cut at a character's boundary.
-std::string Shortened(std::string text) {
-  if (text.size() <= kMaxErrorBytes) return text;
-  std::size_t end = kMaxErrorBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
-  return text;
+std::int64_t RetryMs(std::int64_t failures, std::int64_t interval_ms) {
+  const auto doublings = static_cast<int>(std::clamp<std::int64_t>(failures - 1, 0, kMaxDoublings));
+  return std::min({kFirstRetryMs << doublings, kLongestRetryMs, interval_ms});
 }
 
 }  // namespace
@@ -51,7 +60,7 @@ Schedule::Schedule(TaskKey key, std::optional<TaskRow> row, leases::Ledger& lock
                    std::int64_t now_ms)
     : key_(std::move(key)),
       is_new_(!row.has_value()),
-      row_(std::move(row).value_or(TaskRow())),
+      row_(row ? Bounded(*std::move(row)) : TaskRow()),
       lock_(lock),
       now_ms_(now_ms) {}
 
@@ -108,7 +117,8 @@ leases::FinishOutcome Schedule::Finish(const FinishCommand& command) {
   if (!outcome.accepted || is_new_) return outcome;
   row_.last_finished_ms = now_ms_;
   if (command.error) {
-    row_.last_error = Shortened(command.error->empty() ? "failed" : *command.error);
+    row_.last_error =
+        command.error->empty() ? "failed" : base::CutText(*command.error, kMaxKeptErrorBytes);
     ++row_.failures;
     row_.not_before_ms = now_ms_ + RetryMs(row_.failures, row_.interval_ms);
   } else {

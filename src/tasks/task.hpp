@@ -19,6 +19,7 @@ struct TaskKey {
   friend auto operator<=>(const TaskKey&, const TaskKey&) = default;
   /// The lease that is the task's lock.
   leases::LeaseKey LockKey() const { return {tenant, "task/" + name}; }
+  std::size_t bytes() const { return db::BytesOf(tenant, name); }
 };
 
 /// The row of a task.
@@ -45,15 +46,21 @@ struct ClaimCommand {
   base::Uuid term{};
   std::string holder{};
   std::int64_t received_boot_ms = 0;
+
+  std::size_t bytes() const { return db::BytesOf(key, holder); }
 };
 struct FinishCommand {
   TaskKey key{};
   std::int64_t fence = 0;
   base::Uuid term{};
   std::optional<std::string> error{};
+
+  std::size_t bytes() const { return db::BytesOf(key, error); }
 };
 struct TriggerCommand {
   TaskKey key{};
+
+  std::size_t bytes() const { return key.bytes(); }
 };
 
 struct TriggerOutcome {

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace tenure::telemetry {
 
@@ -42,6 +43,12 @@ class Histogram {
  public:
   Histogram(std::span<const std::int64_t> bounds, std::int64_t scale);
 
+  /// Of a duration that may come from a store, which may have any number: bounded to ten years.
+  /// REQUIRES: it is observed in microseconds.
+  void ObserveMs(std::int64_t ms) {
+    constexpr std::int64_t kMostMs = 3'650LL * 86'400'000;
+    Observe(std::clamp<std::int64_t>(ms, 0, kMostMs) * 1'000);
+  }
   void Observe(std::int64_t value) {
     std::size_t i = 0;
     while (i < bounds_.size() && value > bounds_[i]) ++i;
@@ -66,10 +73,19 @@ std::span<const std::int64_t> SizeBounds();
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
+/// Who reads the metrics.
+enum class Audience {
+  kAnybody,    ///< whoever has the scope `ops:read`, of whichever tenant: nothing of tenants
+  kOperators,  ///< whoever reaches the operators' listener: also what names tenants' things
+};
+
 /// All metrics of a process and their Prometheus text. Parts ask for their metrics once, when they
 /// are built, and keep the reference (it lives as long as the registry); asking again for the same
 /// name and labels gives the same object. Each part keeps its metrics in a `Probe` with verbs, so
 /// domain code has no metric names.
+///
+/// Series are bounded: of a metric with more than kMaxSeries sets of labels the further ones are
+/// summed under the value `other`, whoever chose them.
 class Registry {
  public:
   Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
@@ -78,11 +94,18 @@ class Registry {
                           std::span<const std::int64_t> bounds, std::int64_t scale,
                           const Labels& labels = {});
 
+  static constexpr std::size_t kMaxSeries = 1'000;
+
+  /// Gauges that name tenants' things, for operators only: what was there before goes. `values` has
+  /// at most kMaxSeries; more are left out.
+  void ReplaceGauges(const std::string& name, const std::string& help,
+                     std::span<const std::pair<Labels, std::int64_t>> values);
+
   /// Called before each scrape: the place to set gauges that are read off something.
   void OnScrape(std::function<void()> refresh);
 
   /// Prometheus text format 0.0.4.
-  std::string Text() const;
+  std::string Text(Audience audience = Audience::kAnybody) const;
 
  private:
   template <class Metric>
@@ -90,19 +113,24 @@ class Registry {
     std::string help;
     std::map<std::string, Metric*> by_labels;  // printed labels -> metric
   };
+  struct ReplacedGauges {
+    std::string help;
+    std::map<std::string, std::int64_t> by_labels;
+  };
   template <class Metric, class... Args>
   Metric& Get(std::map<std::string, Family<Metric>>& families, std::deque<Metric>& all,
               const std::string& name, const std::string& help, const Labels& labels,
-              Args&&... args);
+              Args&&... args) TENURE_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;  // guards everything below; never taken when a metric is counted
-  std::deque<Counter> counters_;
-  std::deque<Gauge> gauges_;
-  std::deque<Histogram> histograms_;
-  std::map<std::string, Family<Counter>> counter_families_;
-  std::map<std::string, Family<Gauge>> gauge_families_;
-  std::map<std::string, Family<Histogram>> histogram_families_;
-  std::vector<std::function<void()>> refreshers_;
+  mutable base::Mutex mutex_;  // never taken when a metric is counted
+  std::deque<Counter> counters_ TENURE_GUARDED_BY(mutex_);
+  std::deque<Gauge> gauges_ TENURE_GUARDED_BY(mutex_);
+  std::deque<Histogram> histograms_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Counter>> counter_families_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Gauge>> gauge_families_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Histogram>> histogram_families_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, ReplacedGauges> replaced_gauges_ TENURE_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> refreshers_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::telemetry

@@ -1,5 +1,7 @@
 #include "telemetry/metrics.hpp"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,11 +42,58 @@ TEST(Metrics, TheSameNameAndLabelsAreTheSameMetric) {
             &registry.GetCounter("a", "A.", {{"k", "w"}}));
 }
 
+TEST(Metrics, ASeriesBeginsWithItsFirstEvent) {
+  Registry registry;
+  auto& counter = registry.GetCounter("things_total", "Things.", {{"kind", "rare"}});
+  auto& wait = registry.GetHistogram("wait_seconds", "Wait.", LatencyBounds(), kMicrosPerSecond);
+  registry.GetCounter("plain_total", "Plain.");
+  registry.GetGauge("depth", "Depth.", {{"queue", "q"}});
+  EXPECT_EQ(registry.Text(),
+            "# HELP plain_total Plain.\n# TYPE plain_total counter\nplain_total 0\n"
+            "# HELP depth Depth.\n# TYPE depth gauge\ndepth{queue=\"q\"} 0\n");
+  counter.Add();
+  wait.Observe(0);
+  EXPECT_THAT(registry.Text(), HasSubstr("things_total{kind=\"rare\"} 1\n"));
+  EXPECT_THAT(registry.Text(), HasSubstr("wait_seconds_count 1\n"));
+}
+
 TEST(Metrics, GaugesAreRefreshedBeforeAScrape) {
   Registry registry;
   auto& gauge = registry.GetGauge("size", "Size.");
   registry.OnScrape([&] { gauge.Set(7); });
   EXPECT_THAT(registry.Text(), HasSubstr("size 7\n"));
+}
+
+TEST(Metrics, WhoeverMakesUpLabelsMakesNoMoreThanAThousandSeries) {
+  Registry registry;
+  for (int i = 0; i < 5'000; ++i)
+    registry.GetCounter("a_total", "A.", {{"k", std::to_string(i)}}).Add();
+  const std::string text = registry.Text();
+  std::size_t series = 0;
+  for (std::size_t at = text.find("a_total{"); at != std::string::npos;
+       at = text.find("a_total{", at + 1))
+    ++series;
+  EXPECT_EQ(series, Registry::kMaxSeries + 1);
+  EXPECT_THAT(text, HasSubstr("a_total{k=\"other\"} 4000\n"));
+}
+
+TEST(Metrics, WhatNamesTenantsThingsIsForOperatorsAndReplacedAsAWhole) {
+  Registry registry;
+  const std::vector<std::pair<Labels, std::int64_t>> first{{{{"topic", "old"}}, 1}};
+  const std::vector<std::pair<Labels, std::int64_t>> second{{{{"topic", "new"}}, 2}};
+  registry.ReplaceGauges("topics", "Topics.", first);
+  registry.ReplaceGauges("topics", "Topics.", second);
+  EXPECT_EQ(registry.Text(Audience::kAnybody), "");
+  EXPECT_EQ(registry.Text(Audience::kOperators),
+            "# HELP topics Topics.\n# TYPE topics gauge\ntopics{topic=\"new\"} 2\n");
+}
+
+TEST(Metrics, ADurationOfAnySizeIsObserved) {
+  Registry registry;
+  auto& wait = registry.GetHistogram("wait_seconds", "Wait.", LatencyBounds(), kMicrosPerSecond);
+  wait.ObserveMs(std::numeric_limits<std::int64_t>::min());
+  wait.ObserveMs(std::numeric_limits<std::int64_t>::max());
+  EXPECT_THAT(registry.Text(), HasSubstr("wait_seconds_count 2\n"));
 }
 
 }  // namespace

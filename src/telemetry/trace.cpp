@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
 #include "base/uuid.hpp"
 
 namespace tenure::telemetry {
@@ -20,7 +21,7 @@ constexpr std::size_t kSpanAt = 36;
 constexpr std::size_t kFlagsAt = 53;
 constexpr std::size_t kHeaderSize = 55;
 
-constexpr const char* kDropped = "trace_spans_dropped_total";
+constexpr const char* kDropped = "tenure_trace_spans_dropped_total";
 constexpr const char* kDroppedHelp = "Spans that never reached the collector, by reason.";
 
 thread_local const TraceParent* current_trace = nullptr;
@@ -42,6 +43,47 @@ bool HasItsLength(std::string_view header, std::string_view version) {
 /// The last bit of the two digits.
 bool IsSampled(std::string_view flags) {
   return std::string_view("13579bdf").find(flags[1]) != std::string_view::npos;
+}
+
+using base::JsonWriter;
+
+// A number of one of the protocol's enums, which its JSON form writes as numbers.
+constexpr int kStatusError = 2;
+
+constexpr std::size_t kBytesPerSpan = 800;  // about as much as one takes
+
+void WriteAttribute(JsonWriter& json, std::string_view key, const SpanRecord::Value& value) {
+  json.BeginObject().Field("key", key).Key("value").BeginObject();
+  if (const auto* text = std::get_if<std::string>(&value))
+    json.Field("stringValue", std::string_view(*text));
+  else
+    json.Field("intValue", std::string_view(std::to_string(std::get<std::int64_t>(value))));
+  json.EndObject().EndObject();
+}
+
+void WriteSpan(JsonWriter& json, const SpanRecord& span) {
+  json.BeginObject()
+      .Field("traceId", std::string_view(span.trace_id))
+      .Field("spanId", std::string_view(span.span_id));
+  if (!span.parent_span_id.empty())
+    json.Field("parentSpanId", std::string_view(span.parent_span_id));
+  json.Field("name", std::string_view(span.name))
+      .Field("kind", static_cast<int>(span.kind))
+      .Field("startTimeUnixNano", std::string_view(std::to_string(span.start_unix_ns)))
+      .Field("endTimeUnixNano", std::string_view(std::to_string(span.end_unix_ns)));
+  json.Key("attributes").BeginArray();
+  for (const auto& [key, value] : span.attributes) WriteAttribute(json, key, value);
+  json.EndArray().Key("status").BeginObject();
+  if (span.failed) json.Field("code", kStatusError);
+  json.EndObject().EndObject();
+}
+
+void WriteResource(JsonWriter& json, std::string_view instance) {
+  json.Key("resource").BeginObject().Key("attributes").BeginArray();
+  WriteAttribute(json, "service.name", "tenure");
+  WriteAttribute(json, "service.version", TENURE_VERSION);
+  WriteAttribute(json, "service.instance.id", std::string(instance));
+  json.EndArray().EndObject();
 }
 
 }  // namespace
@@ -120,7 +162,8 @@ void Span::End() noexcept {
 Tracer::Tracer(std::size_t capacity, const base::Clock& clock, Registry& metrics)
     : capacity_(capacity),
       clock_(clock),
-      exported_(metrics.GetCounter("trace_spans_exported_total", "Spans that the collector took.")),
+      exported_(metrics.GetCounter("tenure_trace_spans_exported_total",
+                                   "Spans that the collector took.")),
       queue_full_(metrics.GetCounter(kDropped, kDroppedHelp, {{"reason", "queue_full"}})),
       not_taken_(metrics.GetCounter(kDropped, kDroppedHelp, {{"reason", "not_taken"}})) {}
 
@@ -146,7 +189,7 @@ Span Tracer::StartAgo(std::string_view name, const std::optional<TraceParent>& p
 }
 
 void Tracer::Finish(SpanRecord record) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (finished_.size() < capacity_)
     finished_.push_back(std::move(record));
   else
@@ -154,13 +197,28 @@ void Tracer::Finish(SpanRecord record) noexcept {
 }
 
 std::vector<SpanRecord> Tracer::Take(std::size_t most) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   const auto end =
       finished_.begin() + static_cast<std::ptrdiff_t>(std::min(most, finished_.size()));
   std::vector<SpanRecord> taken(std::make_move_iterator(finished_.begin()),
                                 std::make_move_iterator(end));
   finished_.erase(finished_.begin(), end);
   return taken;
+}
+
+std::string OtlpJson(std::span<const SpanRecord> spans, std::string_view instance) {
+  std::string body;
+  body.reserve((spans.size() + 1) * kBytesPerSpan);
+  JsonWriter json(body);
+  json.BeginObject().Key("resourceSpans").BeginArray().BeginObject();
+  WriteResource(json, instance);
+  json.Key("scopeSpans").BeginArray().BeginObject();
+  json.Key("scope").BeginObject().Field("name", "tenure").EndObject();
+  json.Key("spans").BeginArray();
+  for (const SpanRecord& span : spans) WriteSpan(json, span);
+  json.EndArray().EndObject().EndArray();
+  json.EndObject().EndArray().EndObject();
+  return body;
 }
 
 }  // namespace tenure::telemetry

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::telemetry {
@@ -104,7 +105,7 @@ class Span {
 /// Makes spans and keeps the finished ones until the exporter takes them.
 ///
 /// Never blocks and never grows: the queue has a fixed capacity, and what does not fit is dropped
-/// and counted (`trace_spans_dropped_total`). The newest are dropped: a queue that is full has an
+/// and counted (`tenure_trace_spans_dropped_total`). The newest are dropped: a queue that is full has an
 /// exporter that is behind, and what is older is nearer to the cause.
 ///
 /// A span starts by the wall clock, in milliseconds; how long it took is measured in microseconds
@@ -144,8 +145,12 @@ class Tracer {
   Counter& exported_;
   Counter& queue_full_;
   Counter& not_taken_;
-  std::mutex mutex_;
-  std::deque<SpanRecord> finished_;  // guarded by mutex_; oldest first
+  base::Mutex mutex_;
+  std::deque<SpanRecord> finished_ TENURE_GUARDED_BY(mutex_);  // oldest first
 };
+
+/// The spans as the body of an OTLP/HTTP request in its JSON form (ExportTraceServiceRequest):
+/// ids in hexadecimal, 64-bit numbers as strings. `instance` names this process.
+std::string OtlpJson(std::span<const SpanRecord> spans, std::string_view instance);
 
 }  // namespace tenure::telemetry

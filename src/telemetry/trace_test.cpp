@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "telemetry/otlp.hpp"
-
 namespace tenure::telemetry {
 namespace {
 
@@ -146,7 +144,8 @@ TEST(Tracer, WithoutAParentATraceBeginsAndWithAnUnsampledOneNothingIsRecorded) {
 TEST(Tracer, WhatDoesNotFitIsDroppedAndCounted) {
   Traced on(2);
   for (const char* name : {"a", "b", "c"}) on.tracer.Start(name, std::nullopt).End();
-  EXPECT_THAT(on.metrics.Text(), HasSubstr("trace_spans_dropped_total{reason=\"queue_full\"} 1\n"));
+  EXPECT_THAT(on.metrics.Text(),
+              HasSubstr("tenure_trace_spans_dropped_total{reason=\"queue_full\"} 1\n"));
   EXPECT_EQ(on.tracer.Take(1).at(0).name, "a");
   on.tracer.Start("d", std::nullopt).End();
   const auto rest = on.tracer.Take(10);

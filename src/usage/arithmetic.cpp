@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "db/rows.hpp"
 
 namespace tenure::usage {
 namespace {
@@ -14,7 +14,7 @@ __extension__ using Int128 = __int128;
 
 Factors::Factors(const std::vector<Factor>& factors) {
   for (const Factor& factor : factors) {
-    TENURE_CHECK(factor.kind >= 1 && factor.kind <= kKinds, "a factor of no kind");
+    if (factor.kind < 1 || factor.kind > kKinds) db::ThrowBadRow("a factor of no kind");
     by_kind_[static_cast<std::size_t>(factor.kind - 1)].push_back(factor);
   }
 }
@@ -22,6 +22,7 @@ Factors::Factors(const std::vector<Factor>& factors) {
 std::int64_t Factors::MicrosUntil(int kind, const Interval& active, std::int64_t t_ms) const {
   const std::int64_t until_ms = std::min(active.end_ms, t_ms);
   Int128 weight = 0;
+  if (kind < 1 || kind > kKinds) db::ThrowBadRow("a session of no kind");
   const auto& factors = by_kind_[static_cast<std::size_t>(kind - 1)];
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const std::int64_t from_ms = std::max(active.start_ms, factors[i].from_ms);

@@ -6,7 +6,7 @@
 
 #include "sessions/session.hpp"
 
-/// Usage: active time, metered exactly (spec 10; U1). Times are milliseconds of the store's clock,
+/// Usage: active time, metered exactly (U1). Times are milliseconds of the store's clock,
 /// usage is in millionths of a unit ("micros"): one unit is 30 days of a kind with the factor 1.
 namespace tenure::usage {
 

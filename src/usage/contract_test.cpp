@@ -1,4 +1,4 @@
-// The contract of usage (spec 10; U1, U2), on every store.
+// The contract of usage (U1, U2), on every store.
 
 #include <set>
 
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/decimal.hpp"
-#include "sessions/bounds.hpp"
+#include "sessions/usage_seal.hpp"
 #include "usage/test_process.hpp"
 
 namespace tenure::usage {
@@ -18,13 +18,13 @@ using sessions::Session;
 using store::EngineKind;
 using testing::HasSubstr;
 
-constexpr std::int64_t kMinute = 60'000;
-constexpr std::int64_t kDay = TestProcess::kDay;
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kDayMs = TestProcess::kDay;
 
 class UsageContract : public testing::TestWithParam<EngineKind> {
  protected:
   UsageContract() : store_(GetParam(), AllQueries()) {
-    Restart({.chunk_size = 3, .retention_ms = 800 * kDay, .send = true});
+    Restart({.chunk_size = 3, .retention_ms = 800 * kDayMs, .send = true});
   }
   void Restart(const Options& options) {
     process_.reset();
@@ -57,7 +57,7 @@ class UsageContract : public testing::TestWithParam<EngineKind> {
   /// What a session used by all windows together.
   std::int64_t SumOf(const base::Uuid& session) {
     std::int64_t sum = 0;
-    for (const WindowView& view : process_->Windows({.limit = 1'000}).windows) {
+    for (const WindowView& view : process_->Windows({.limit = 1'000}).rows) {
       const auto records = RecordsOf(view.window.number);
       if (const auto found = records.find(session); found != records.end()) sum += found->second;
     }
@@ -81,7 +81,7 @@ class UsageContract : public testing::TestWithParam<EngineKind> {
 };
 
 TEST_P(UsageContract, BeforeTheFirstSessionThereIsNoWindow) {
-  clock().Advance(10 * kMinute);
+  clock().Advance(10 * kMinuteMs);
   EXPECT_FALSE(process_->Seal());
 }
 
@@ -89,15 +89,15 @@ TEST_P(UsageContract, U1WindowsAreNumberedFromOneAlignedAndWithoutAGap) {
   clock().Advance(12'345);
   const Session session = Put(Kind::kBasic);
   EXPECT_FALSE(process_->Seal()) << "its end has not come";
-  clock().Advance(3 * kMinute);
+  clock().Advance(3 * kMinuteMs);
   const auto windows = process_->SealAll();
   ASSERT_EQ(windows.size(), 3u);
   std::int64_t number = 0;
-  std::int64_t start_ms = session.start_ms / kMinute * kMinute;
+  std::int64_t start_ms = session.start_ms / kMinuteMs * kMinuteMs;
   for (const Window& window : windows) {
     EXPECT_EQ(window.number, ++number);
     EXPECT_EQ(window.start_ms, start_ms);
-    EXPECT_EQ(window.end_ms, start_ms + kMinute);
+    EXPECT_EQ(window.end_ms, start_ms + kMinuteMs);
     start_ms = window.end_ms;
   }
   EXPECT_FALSE(process_->Seal());
@@ -106,11 +106,11 @@ TEST_P(UsageContract, U1WindowsAreNumberedFromOneAlignedAndWithoutAGap) {
 TEST_P(UsageContract, U1ASessionIsChargedFromItsOwnStartToItsOwnEnd) {
   clock().Advance(15'000);
   const Session session = Put(Kind::kPremium);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->End(session);
-  clock().Advance(2 * kMinute);
+  clock().Advance(2 * kMinuteMs);
   process_->SealAll();
-  EXPECT_EQ(SumOf(session.id), kMinute * 3'000'000 / kUnitMs);
+  EXPECT_EQ(SumOf(session.id), kMinuteMs * 3'000'000 / kUnitMs);
   EXPECT_EQ(RecordsOf(1).at(session.id), 45'000LL * 3'000'000 / kUnitMs);
   EXPECT_EQ(RecordsOf(3).count(session.id), 0u) << "it had ended before";
 }
@@ -120,7 +120,7 @@ TEST_P(UsageContract, U1AnUpgradedSessionHasThePartsOfBothKinds) {
   const Session first = process_->Put(key, Kind::kBasic);
   clock().Advance(30'500);
   const Session second = process_->Put(key, Kind::kPremium);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   EXPECT_EQ(RecordsOf(1).at(first.id), 30'500LL * 1'000'000 / kUnitMs);
   EXPECT_EQ(RecordsOf(1).at(second.id), 29'500LL * 3'000'000 / kUnitMs);
@@ -128,16 +128,16 @@ TEST_P(UsageContract, U1AnUpgradedSessionHasThePartsOfBothKinds) {
 
 TEST_P(UsageContract, U1AFactorCountsFromTheNextWindowOnAndSealedOnesStayAsTheyWere) {
   const Session session = Put(Kind::kBasic);
-  clock().Advance(kMinute + 1);
+  clock().Advance(kMinuteMs + 1);
   process_->SealAll();
   const auto before = RecordsOf(1);
   const Factor factor = process_->SetFactor(1, 5'000'000);
-  EXPECT_EQ(factor.from_ms, NextBoundary(clock().WallMs(), kMinute));
+  EXPECT_EQ(factor.from_ms, NextBoundary(clock().WallMs(), kMinuteMs));
   EXPECT_EQ(process_->SetFactor(1, 5'000'000), factor) << "the same again changes nothing";
-  clock().Advance(2 * kMinute);
+  clock().Advance(2 * kMinuteMs);
   process_->SealAll();
   EXPECT_EQ(RecordsOf(1), before);
-  EXPECT_EQ(SumOf(session.id), (2 * kMinute * 1'000'000 + kMinute * 5'000'000) / kUnitMs);
+  EXPECT_EQ(SumOf(session.id), (2 * kMinuteMs * 1'000'000 + kMinuteMs * 5'000'000) / kUnitMs);
   EXPECT_EQ(process_->AllFactors().size(), 4u);
 }
 
@@ -145,7 +145,7 @@ TEST_P(UsageContract, U1ASessionOfTheFirstKindThatLivedThirtyDaysHasOneUnit) {
   Restart({.interval_ms = 6 * 3'600'000});  // with minutes it would take all day
   clock().Advance(4'321);
   const Session session = Put(Kind::kBasic);
-  clock().Advance(31 * kDay);
+  clock().Advance(31 * kDayMs);
   process_->SealAll();
   EXPECT_EQ(process_->Total().micros, 1'000'000);
   EXPECT_EQ(SumOf(session.id), 1'000'000);
@@ -153,10 +153,10 @@ TEST_P(UsageContract, U1ASessionOfTheFirstKindThatLivedThirtyDaysHasOneUnit) {
 
 TEST_P(UsageContract, U1NothingStartsOrEndsBeforeTheEndOfAClosedWindow) {
   const Session session = Put(Kind::kBasic);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   const Window window = process_->Seal().value();
   if (!store_.is_sqlite()) {
-    clock().StepWall(-10 * kMinute);  // the database's clock is set back
+    clock().StepWall(-10 * kMinuteMs);  // the database's clock is set back
     process_->End(session);
     EXPECT_EQ(process_->Find(session.id).end_ms, window.end_ms);
     EXPECT_EQ(Put(Kind::kBasic).start_ms, window.end_ms);
@@ -168,7 +168,7 @@ TEST_P(UsageContract, U1NothingStartsOrEndsBeforeTheEndOfAClosedWindow) {
 
 TEST_P(UsageContract, AWindowIsPutIntoChunksOnceWhoeverTries) {
   for (int i = 0; i < 7; ++i) Put(Kind::kBasic);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   const RangesReply ranges = process_->Ranges();
   ASSERT_EQ(ranges.chunks.size(), 3u);
@@ -185,7 +185,7 @@ TEST_P(UsageContract, AWindowIsPutIntoChunksOnceWhoeverTries) {
 TEST_P(UsageContract, ChunksEndAtTheStepsBordersWithoutLosingASession) {
   const int sessions = static_cast<int>(3 * kChunksPerStep);
   for (int i = 0; i < sessions; ++i) Put(Kind::kBasic);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   const RangesReply first = process_->Ranges();
   EXPECT_FALSE(first.is_last);
@@ -194,23 +194,23 @@ TEST_P(UsageContract, ChunksEndAtTheStepsBordersWithoutLosingASession) {
   EXPECT_TRUE(second.chunks.empty());
   EXPECT_TRUE(second.is_last);
   process_->Emit(second);
-  EXPECT_EQ(process_->Windows().windows.front().window.records, sessions);
-  EXPECT_EQ(process_->Windows().windows.front().window.chunks, kChunksPerStep);
+  EXPECT_EQ(process_->Windows().rows.front().window.records, sessions);
+  EXPECT_EQ(process_->Windows().rows.front().window.chunks, kChunksPerStep);
 }
 
 TEST_P(UsageContract, AnEmptyWindowIsNotSent) {
   process_->End(Put(Kind::kBasic));
-  clock().Advance(3 * kMinute);
+  clock().Advance(3 * kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
   EXPECT_TRUE(process_->Claim().empty()) << "the one session had no length";
-  for (const WindowView& view : process_->Windows().windows)
+  for (const WindowView& view : process_->Windows().rows)
     EXPECT_EQ(view.window.state, WindowState::kEmitted);
 }
 
 TEST_P(UsageContract, U2AChunkIsSentWithTheSameKeyAndTheSameBytesEachTime) {
   const Session session = Put(Kind::kStandard);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
   const auto claimed = process_->Claim();
@@ -219,21 +219,21 @@ TEST_P(UsageContract, U2AChunkIsSentWithTheSameKeyAndTheSameBytesEachTime) {
     Take(post);
     return PostReply{.error = "closed"};
   });
-  EXPECT_EQ(lost.outcome, Outcome::kFailed);
+  EXPECT_EQ(lost.outcome, ChunkOutcome::kFailed);
   EXPECT_EQ(process_->Unsent().records, 1);
 
   process_->End(session);  // the world goes on
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SetFactor(2, 7'000'000);
   process_->SealAll();
   process_->PromoteAll();
   const auto again = process_->Claim();
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(process_->Deliver(again[0], [this](const Post& post) { return Take(post); }).outcome,
-            Outcome::kAcknowledged);
+            ChunkOutcome::kAcknowledged);
   ASSERT_EQ(bodies_.size(), 1u);
   EXPECT_EQ(bodies_.begin()->first,
-            fmt::format("test.{}-1-1", process_->Windows().windows[0].window.incarnation));
+            fmt::format("test.{}-1-1", process_->Windows().rows[0].window.incarnation));
   ASSERT_EQ(bodies_.begin()->second.size(), 1u) << "the same bytes";
   EXPECT_THAT(*bodies_.begin()->second.begin(),
               HasSubstr(fmt::format(R"("recordId":"1-{}")", session.id.ToString())));
@@ -245,7 +245,7 @@ TEST_P(UsageContract, AChunkThatIsRefusedIsHalvedDownToTheRecordThatIsWrong) {
   std::vector<Session> all;
   for (int i = 0; i < 3; ++i) all.push_back(Put(Kind::kBasic));
   std::ranges::sort(all, {}, &Session::id);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
   const std::string bad = all[1].id.ToString();
@@ -259,7 +259,7 @@ TEST_P(UsageContract, AChunkThatIsRefusedIsHalvedDownToTheRecordThatIsWrong) {
   for (int round = 0; round < 4; ++round)
     for (const auto& message : process_->Claim()) process_->Deliver(message, receiver);
   EXPECT_EQ(keys.size(), 5u) << "1, its halves 1.0 and 1.1, and 1.1.0 and 1.1.1";
-  const auto refused = process_->RefusedRecords().refused;
+  const auto refused = process_->RefusedRecords().rows;
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_EQ(refused[0].session, all[1].id);
   EXPECT_EQ(refused[0].answer, "422: no such user");
@@ -272,12 +272,12 @@ TEST_P(UsageContract, AChunkThatIsRefusedIsHalvedDownToTheRecordThatIsWrong) {
       [&](auto done) { process_->messages().ChangeDead(redrive, nullptr, std::move(done)); });
   DeliverAll();
   EXPECT_EQ(process_->Unsent().records, 0);
-  EXPECT_TRUE(process_->RefusedRecords().refused.empty());
+  EXPECT_TRUE(process_->RefusedRecords().rows.empty());
 }
 
 TEST_P(UsageContract, AChunkThatWasAcknowledgedIsNotSentAgainWhenItsMessageComesBack) {
   Put(Kind::kBasic);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
   const auto claimed = process_->Claim();
@@ -288,16 +288,16 @@ TEST_P(UsageContract, AChunkThatWasAcknowledgedIsNotSentAgainWhenItsMessageComes
     ADD_FAILURE() << "sent again";
     return {};
   });
-  EXPECT_EQ(delivered.outcome, Outcome::kSkipped);
+  EXPECT_EQ(delivered.outcome, ChunkOutcome::kSkipped);
 }
 
 TEST_P(UsageContract, WithoutAnEndpointWindowsCloseAndCanBeSentLater) {
   Restart({.chunk_size = 3, .send = false});
   Put(Kind::kBasic);
-  clock().Advance(2 * kMinute);
+  clock().Advance(2 * kMinuteMs);
   EXPECT_EQ(process_->SealAll().size(), 2u);
   EXPECT_FALSE(process_->Ranges().window);
-  EXPECT_EQ(process_->Windows().windows.front().window.state, WindowState::kClosed);
+  EXPECT_EQ(process_->Windows().rows.front().window.state, WindowState::kClosed);
   EXPECT_EQ(process_->Send(2), 1);
   EXPECT_EQ(process_->Send(2), 0) << "once";
   process_->EmitAll();
@@ -307,17 +307,17 @@ TEST_P(UsageContract, WithoutAnEndpointWindowsCloseAndCanBeSentLater) {
 
 TEST_P(UsageContract, SessionsAreKeptUntilTheirUsageIsAcknowledged) {
   const Session session = Put(Kind::kBasic);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->End(session);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
-  clock().Advance(401 * kDay);
-  process_->Settle();
+  clock().Advance(401 * kDayMs);
+  process_->Tidy();
   EXPECT_EQ(process_->Remove(), 0) << "the receiver has not taken it";
   for (const auto& message : process_->Claim())
     process_->Deliver(message, [this](const Post& post) { return Take(post); });
-  process_->Settle();
+  process_->Tidy();
   EXPECT_EQ(process_->Remove(), 1);
   RecordsRequest request;
   request.number = 1;
@@ -345,12 +345,12 @@ void UsageContract::RemoveDuring(std::string_view look,
   const Session session = Put(Kind::kBasic);
   clock().Advance(1);
   process_->End(session);
-  clock().Advance(kMinute);
+  clock().Advance(kMinuteMs);
   const std::int64_t number = process_->SealAll().front().number;
   process_->EmitAll();
   DeliverAll();
-  clock().Advance(401 * kDay);
-  process_->Settle();
+  clock().Advance(401 * kDayMs);
+  process_->Tidy();
 
   TestProcess other(store_, {});
   Interruption removal(look, [&other] { EXPECT_EQ(other.Remove(), 1); });
@@ -378,15 +378,15 @@ TEST_P(UsageContract, TotalsOfWhatIsRemovedWhileSomebodyLooksAreNotToldAsTheWhol
 }
 
 TEST_P(UsageContract, OldWindowsAreForgottenButNeverTheLast) {
-  Restart({.retention_ms = 400 * kDay, .send = true});
+  Restart({.retention_ms = 400 * kDayMs, .send = true});
   Put(Kind::kBasic);
-  clock().Advance(3 * kMinute);
+  clock().Advance(3 * kMinuteMs);
   process_->SealAll();
   process_->EmitAll();
   DeliverAll();
-  clock().Advance(401 * kDay);
-  EXPECT_EQ(process_->Settle().rows, 2);
-  const auto windows = process_->Windows().windows;
+  clock().Advance(401 * kDayMs);
+  EXPECT_EQ(process_->Tidy().rows, 2);
+  const auto windows = process_->Windows().rows;
   ASSERT_EQ(windows.size(), 1u);
   EXPECT_EQ(windows[0].window.number, 3);
   EXPECT_EQ(process_->Seal()->number, 4);
@@ -397,14 +397,14 @@ TEST_P(UsageContract, TotalsCanBeAskedForAUserATenantACapacityAndASpan) {
   const sessions::Key key = NewKey();
   process_->Put(key, Kind::kBasic, tenant);
   Put(Kind::kPremium);
-  clock().Advance(2 * kMinute);
+  clock().Advance(2 * kMinuteMs);
   process_->SealAll();
   EXPECT_EQ(process_->Total().sessions, 2);
-  EXPECT_EQ(process_->Total({.user = key.user}).micros, 2 * kMinute * 1'000'000 / kUnitMs);
+  EXPECT_EQ(process_->Total({.user = key.user}).micros, 2 * kMinuteMs * 1'000'000 / kUnitMs);
   EXPECT_EQ(process_->Total({.tenant = tenant}).sessions, 1);
   EXPECT_EQ(process_->Total({.capacity = key.capacity}).sessions, 1);
   EXPECT_EQ(process_->Total({.span = {2, 2}, .user = key.user}).micros,
-            2 * kMinute * 1'000'000 / kUnitMs - kMinute * 1'000'000 / kUnitMs);
+            2 * kMinuteMs * 1'000'000 / kUnitMs - kMinuteMs * 1'000'000 / kUnitMs);
   EXPECT_FALSE(process_->Total({.span = {7, {}}}).span.from);
 
   RecordsRequest request;

@@ -29,7 +29,7 @@ std::vector<Chunk> ChunksOf(const db::Rows& rows, const Window& window, std::int
 
 }  // namespace
 
-void RangesHandler::ReadItems(db::Transaction& tx, Items items) {
+void FindNextRanges(db::Transaction& tx, db::Items<RangesRequest, RangesReply> items) {
   const auto window = ReadWindow(tx.Run(sql::kFindEmitting));
   for (auto* item : items) {
     RangesReply reply;
@@ -47,7 +47,7 @@ void RangesHandler::ReadItems(db::Transaction& tx, Items items) {
   }
 }
 
-void EmitHandler::WriteItems(db::Transaction& tx, Items items) {
+messages::EnqueueEffect EmitHandler::WriteItems(db::Transaction& tx, Items items) {
   std::vector<messages::EnqueueRequest> requests;
   for (auto* item : items) {
     const EmitRequest& request = item->request;
@@ -65,20 +65,12 @@ void EmitHandler::WriteItems(db::Transaction& tx, Items items) {
     InsertChunks(tx, request.chunks);
     requests.push_back(ChunkMessages(request.chunks));
   }
-  if (requests.empty()) return;
+  if (requests.empty()) return {};
   std::vector<const messages::EnqueueRequest*> views;
   for (const auto& request : requests) views.push_back(&request);
-  messages::Enqueuer enqueuer(directory_, process_);
+  messages::Enqueuer enqueuer(topic_cache_, process_);
   enqueuer.Add(tx, views);
-  items.front()->reply->news = enqueuer.news();
-  items.front()->reply->opened = enqueuer.opened();
-}
-
-void EmitHandler::DoneItems(Items items) {
-  for (const auto* item : items) {
-    for (const auto& topic : item->reply->opened) directory_.Learn(topic);
-    item->reply->news.Signal(wake_);
-  }
+  return enqueuer.effect();
 }
 
 messages::EnqueueRequest ChunkMessages(const std::vector<Chunk>& chunks) {

@@ -4,10 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "db/operation.hpp"
-#include "messages/enqueue.hpp"
+#include "db/method.hpp"
+#include "messages/enqueue/enqueue.hpp"
 #include "usage/window.hpp"
-#include "wake/registry.hpp"
 
 namespace tenure::usage {
 
@@ -24,44 +23,31 @@ struct RangesReply {
   std::optional<Window> window{};  ///< none: every window is in chunks
   std::vector<Chunk> chunks{};     ///< the next ones
   bool is_last = false;            ///< there are no more
+
+  std::size_t bytes() const { return db::BytesOf(chunks); }
 };
 
 /// Finds where the next chunks of the first unfinished window begin and end. A look: what a closed
 /// window contains does not change, so whoever looks at it finds the same.
-class RangesHandler final : public db::TypedHandler<RangesRequest, RangesReply> {
- public:
-  std::string_view name() const override { return "usage.ranges"; }
-  bool reads() const override { return true; }
-
- protected:
-  void ReadItems(db::Transaction& tx, Items items) override;
-};
+void FindNextRanges(db::Transaction& tx, db::Items<RangesRequest, RangesReply> items);
 
 using EmitRequest = RangesReply;  ///< REQUIRES: it has a window
 struct EmitReply {
   bool emitted = false;  ///< false: somebody else was faster
-  messages::News news{};
-  std::vector<messages::Directory::Known> opened{};
 };
 
 /// Writes chunks down and enqueues a message for each, in one transaction, provided that nobody
 /// went on with the window since it was looked at: `last_id` is compared and moved in the same
 /// transaction. So any number of processes may try, and each session of a window is in exactly one
 /// chunk, whose name is the same for ever (U2).
-class EmitHandler final : public db::TypedHandler<EmitRequest, EmitReply> {
+class EmitHandler final : public messages::EnqueuingHandler<EmitRequest, EmitReply> {
  public:
-  EmitHandler(messages::Directory& directory, std::string_view process, wake::Registry& wake)
-      : directory_(directory), process_(process), wake_(wake) {}
+  using EnqueuingHandler::EnqueuingHandler;
   std::string_view name() const override { return "usage.emit"; }
+  db::LaneName lane() const override { return kWindowLane; }
 
  protected:
-  void WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items items) override;
-
- private:
-  messages::Directory& directory_;
-  const std::string_view process_;
-  wake::Registry& wake_;
+  messages::EnqueueEffect WriteItems(db::Transaction& tx, Items items) override;
 };
 
 /// A message for each chunk. Its correlation id names the chunk; the payload is for people.

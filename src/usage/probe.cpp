@@ -20,7 +20,7 @@ Probe::Probe(telemetry::Registry& metrics)
       unsent_(metrics.GetGauge("usage_unsent_records",
                                "Usage records that the receiver has not acknowledged.")),
       refused_records_(
-          metrics.GetGauge("usage_refused_records",
+          metrics.GetGauge("tenure_usage_refused_records",
                            "Usage records that the receiver refuses; each is a dead letter.")) {}
 
 }  // namespace tenure::usage

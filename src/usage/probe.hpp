@@ -11,7 +11,7 @@ class Probe {
  public:
   explicit Probe(telemetry::Registry& metrics);
 
-  void Sealed(std::int64_t late_ms) { lateness_.Observe(late_ms * 1'000); }
+  void Sealed(std::int64_t late_ms) { lateness_.ObserveMs(late_ms); }
   void Acknowledged() { acknowledged_.Add(); }
   void Halved() { halved_.Add(); }
   void Refused() { refused_.Add(); }

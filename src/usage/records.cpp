@@ -4,7 +4,8 @@
 
 #include "base/decimal.hpp"
 #include "base/json_writer.hpp"
-#include "sessions/bounds.hpp"
+#include "db/keys.hpp"
+#include "sessions/usage_seal.hpp"
 #include "usage_sql/queries.hpp"
 
 namespace tenure::usage {
@@ -17,7 +18,6 @@ constexpr base::Uuid kLastId{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x
 db::Transaction::Pending QueuePage(db::Transaction& tx, const RecordsRequest& request,
                                    const Window& window) {
   const base::Uuid after = request.after.value_or(base::Uuid());
-  // One more than asked for tells whether there is another page.
   const std::int64_t limit = request.limit + 1;
   if (request.user)
     return tx.Queue(sql::kListActiveOfUser, window.start_ms, window.end_ms, after, kLastId, limit,
@@ -76,22 +76,21 @@ std::string RecordsJson(const Material& material) {
   return out;
 }
 
-void RecordsHandler::ReadItems(db::Transaction& tx, Items items) {
+void ListWindowRecords(db::Transaction& tx, db::Items<RecordsRequest, RecordsReply> items) {
   for (auto* item : items) {
     const RecordsRequest& request = item->request;
     const auto rows = tx.Queue(sql::kFindWindow, request.number);
     const auto factors = tx.Queue(sql::kLoadFactors);
     RecordsReply reply;
     if (const auto window = ReadWindow(tx.Take(rows))) {
-      Material material{*window, TakeFactors(tx.Take(factors)),
-                        ReadSessions(tx.Take(QueuePage(tx, request, *window)))};
-      if (material.sessions.size() > static_cast<std::size_t>(request.limit)) {
-        material.sessions.pop_back();
-        reply.has_more = true;
-      }
+      db::Page<sessions::Session> page;
+      if (!request.of_nobody)
+        page = db::TakePage<sessions::Session>(tx.Take(QueuePage(tx, request, *window)),
+                                               request.limit, 0, sessions::ReadSession);
+      reply.has_more = page.has_more;
       // After the page: whatever was missing from it is told by now.
-      reply.is_removed = window->start_ms < sessions::ReadBounds(tx).removed_ms;
-      reply.material = std::move(material);
+      reply.is_removed = window->start_ms < sessions::ReadUsageSeal(tx).removed_ms;
+      reply.material = Material{*window, TakeFactors(tx.Take(factors)), std::move(page.rows)};
     } else {
       tx.Take(factors);
     }
@@ -99,14 +98,9 @@ void RecordsHandler::ReadItems(db::Transaction& tx, Items items) {
   }
 }
 
-void LoadHandler::ReadItems(db::Transaction& tx, Items items) {
-  std::vector<std::int64_t> numbers;
-  std::vector<std::string_view> names;
-  for (const auto* item : items) {
-    numbers.push_back(item->request.name.number);
-    names.emplace_back(item->request.name.chunk);
-  }
-  const auto chunks = tx.Queue(sql::kFindChunks, numbers, names);
+void LoadChunks(db::Transaction& tx, db::Items<ChunkName, LoadReply> items) {
+  const auto requests = db::Requests(items);
+  const auto chunks = tx.Queue(sql::kFindChunks, db::Columns(requests, kNameColumns));
   const auto factor_rows = tx.Queue(sql::kLoadFactors);
   for (auto* item : items) item->reply = LoadReply{};
   const db::Rows found = tx.Take(chunks);
@@ -116,8 +110,8 @@ void LoadHandler::ReadItems(db::Transaction& tx, Items items) {
   for (const auto row : found) {
     const auto* item = items[row.ordinal()];
     LoadReply& reply = *items[row.ordinal()]->reply;
-    reply.chunk = Chunk{item->request.name, row.Uuid(0), row.Uuid(1), row.Int(2), row.Int(3)};
-    reply.material.window.number = item->request.name.number;
+    reply.chunk = Chunk{item->request, row.Uuid(0), row.Uuid(1), row.Int(2), row.Int(3)};
+    reply.material.window.number = item->request.number;
     reply.material.window.start_ms = row.Int(5);
     reply.material.window.end_ms = row.Int(6);
     reply.material.window.incarnation = row.Int(7);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "db/operation.hpp"
+#include "db/method.hpp"
 #include "sessions/session.hpp"
 #include "usage/window.hpp"
 
@@ -32,38 +32,20 @@ struct RecordsRequest {
   std::optional<base::Uuid> capacity{};
   std::optional<base::Uuid> after{};  ///< the last session of the page before
   std::int64_t limit = 100;
+  bool of_nobody = false;  ///< who asks may see none of them, whatever the others say
 };
 struct RecordsReply {
   std::optional<Material> material{};  ///< none: there is no such window
   bool is_removed = false;  ///< sessions of that time may be gone: what is left is not the whole
   bool has_more = false;
 };
-
-class RecordsHandler final : public db::TypedHandler<RecordsRequest, RecordsReply> {
- public:
-  std::string_view name() const override { return "usage.records"; }
-  bool reads() const override { return true; }
-
- protected:
-  void ReadItems(db::Transaction& tx, Items items) override;
-};
+void ListWindowRecords(db::Transaction& tx, db::Items<RecordsRequest, RecordsReply> items);
 
 /// A chunk, with all that is to be sent.
-struct LoadRequest {
-  ChunkName name{};
-};
 struct LoadReply {
   std::optional<Chunk> chunk{};  ///< none: it was acknowledged, or divided
   Material material{};
 };
-
-class LoadHandler final : public db::TypedHandler<LoadRequest, LoadReply> {
- public:
-  std::string_view name() const override { return "usage.load"; }
-  bool reads() const override { return true; }
-
- protected:
-  void ReadItems(db::Transaction& tx, Items items) override;
-};
+void LoadChunks(db::Transaction& tx, db::Items<ChunkName, LoadReply> items);
 
 }  // namespace tenure::usage

@@ -1,19 +1,22 @@
-#include "usage/routes.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/decimal.hpp"
+#include "base/json_writer.hpp"
 #include "base/log.hpp"
+#include "http/answering.hpp"
 #include "http/json_fields.hpp"
-#include "http/reply.hpp"
+#include "http/route_group.hpp"
 #include "tasks/task.hpp"
-#include "usage/json.hpp"
+#include "usage/capability.hpp"
+#include "usage/usage.hpp"
 
 namespace tenure::usage {
 namespace {
 
+using base::JsonWriter;
+using http::Answering;
 using http::ExchangePtr;
 using http::JsonFields;
 using http::Method;
@@ -24,9 +27,112 @@ using http::QueryFields;
 constexpr std::int64_t kMaxNumber = (std::int64_t{1} << 53) - 1;
 constexpr std::size_t kMaxFactorBytes = 20;
 constexpr std::size_t kMaxCursorBytes = 300;
+constexpr const char* kRead = "usage:read";
 constexpr const char* kFactorAct = "usage.factor";
 constexpr const char* kSendAct = "usage.send";
 constexpr const char* kResendAct = "usage.resend";
+
+// What the API says of usage; camelCase, as the document it comes from.
+
+constexpr std::string_view kCursor = "nextCursor";
+
+std::string_view StateOf(const WindowView& view) {
+  switch (view.window.state) {
+    case WindowState::kClosed:
+      return "closed";
+    case WindowState::kEmitting:
+      return "emitting";
+    case WindowState::kEmitted:
+      return view.unsent_records > 0 ? "sending" : "sent";
+  }
+  return "";
+}
+
+void WriteFactor(JsonWriter& json, const Factor& factor) {
+  json.BeginObject().Field("sessionKind", factor.kind);
+  json.Field("factor", std::string_view(base::MillionthsText(factor.millionths)));
+  json.Key("fromUtc").Time(factor.from_ms);
+  json.EndObject();
+}
+
+/// `with_counts`: how many records there are, which is for those who may see all tenants.
+std::string WindowsJson(const WindowsReply& reply, bool with_counts) {
+  const auto write = [&](JsonWriter& json, const WindowView& view) {
+    json.BeginObject().Field("window", view.window.number);
+    json.Key("windowStartUtc").Time(view.window.start_ms);
+    json.Key("windowEndUtc").Time(view.window.end_ms);
+    json.Key("sealedUtc").Time(view.window.sealed_ms);
+    json.Field("state", StateOf(view));
+    if (with_counts) {
+      json.Key("records");
+      if (view.window.state == WindowState::kEmitted)
+        json.Value(view.window.records);
+      else
+        json.Null();
+      json.Field("unsentRecords", view.unsent_records)
+          .Field("refusedRecords", view.refused_records);
+    }
+    json.EndObject();
+  };
+  return base::PageJson(
+      reply.rows, reply.has_more, write,
+      [](const WindowView& last) { return fmt::to_string(last.window.number); }, kCursor);
+}
+
+/// REQUIRES: there is a window.
+std::string RecordsPageJson(const RecordsReply& reply) {
+  const Material& material = *reply.material;
+  std::string out = "{\"items\":";
+  out += RecordsJson(material);
+  out += ",\"nextCursor\":";
+  if (reply.has_more)
+    JsonWriter(out).Value(material.sessions.back().id);
+  else
+    out += "null";
+  out += '}';
+  return out;
+}
+
+/// REQUIRES: there are windows.
+std::string TotalsJson(const TotalsReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject()
+      .Field("fromWindow", reply.span.from->number)
+      .Field("toWindow", reply.span.to->number);
+  json.Key("fromUtc").Time(reply.span.from->start_ms);
+  json.Key("toUtc").Time(reply.span.to->end_ms);
+  json.Field("sessions", reply.sessions);
+  json.Key("usage").Raw(base::MillionthsText(reply.micros));
+  json.Field("complete", reply.is_complete).EndObject();
+  return out;
+}
+
+std::string FactorsJson(const FactorsReply& reply) {
+  return base::PageJson(
+      reply.factors, false, WriteFactor, [](const Factor&) { return ""; }, kCursor);
+}
+
+std::string FactorJson(const Factor& factor) {
+  std::string out;
+  JsonWriter json(out);
+  WriteFactor(json, factor);
+  return out;
+}
+
+std::string RefusedJson(const RefusedReply& reply) {
+  const auto write = [](JsonWriter& json, const Refused& refused) {
+    json.BeginObject()
+        .Field("recordId", fmt::format("{}-{}", refused.name.number, refused.session.ToString()))
+        .Field("window", refused.name.number)
+        .Field("sessionId", refused.session);
+    json.Key("refusedUtc").Time(refused.refused_ms);
+    json.Field("answer", std::string_view(refused.answer)).EndObject();
+  };
+  return base::PageJson(
+      reply.rows, reply.has_more, write, [](const Refused& last) { return ToText(last.name); },
+      kCursor);
+}
 
 /// Without a token, and with the scope `admin`, everybody's usage is to be seen.
 bool SeesAll(const ExchangePtr& exchange) {
@@ -35,19 +141,12 @@ bool SeesAll(const ExchangePtr& exchange) {
 }
 
 /// Everybody else is confined to the token's tenant: what is not of it is not there.
-std::optional<base::Uuid> VisibleTenant(const ExchangePtr& exchange,
-                                        const std::optional<base::Uuid>& asked) {
-  if (SeesAll(exchange)) return asked;
-  const auto own = base::Uuid::Parse(*exchange->request().principal->tenant).value_or(base::Uuid());
-  return !asked || *asked == own ? own : base::Uuid();
-}
-
-template <class Reply, class Then>
-auto Answering(const ExchangePtr& exchange, Then then) {
-  return [exchange, then = std::move(then)](db::Result<Reply> result) mutable {
-    if (!result.ok()) return exchange->Reply(result.fault());
-    then(exchange, std::move(result.value()));
-  };
+template <class Request>
+void Confine(const ExchangePtr& exchange, Request& request) {
+  if (SeesAll(exchange)) return;
+  const auto own = base::Uuid::Parse(*exchange->request().principal->tenant);
+  request.of_nobody = !own || (request.tenant && request.tenant != own);
+  request.tenant = own;
 }
 
 Problem UnknownWindow() {
@@ -59,12 +158,12 @@ Problem UnknownWindow() {
 void ListWindows(Usage& usage, const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
   WindowsRequest request;
-  request.limit = fields.Integer("limit", 1, 1'000).value_or(100);
+  request.limit = fields.PageLimit();
   request.before = fields.Integer("cursor", 1, kMaxNumber).value_or(request.before);
   fields.Finish();
   usage.ListWindows(request, &exchange->executor(),
-                    Answering<WindowsReply>(exchange, [](const ExchangePtr& to, const auto& reply) {
-                      to->Reply(http::JsonResponse(200, WindowsJson(reply, SeesAll(to))));
+                    Answering(exchange, [](const ExchangePtr& to, const auto& reply) {
+                      to->ReplyJson(WindowsJson(reply, SeesAll(to)));
                     }));
 }
 
@@ -72,9 +171,10 @@ void ListRecords(Usage& usage, const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
   RecordsRequest request;
   request.user = fields.Uuid("userObjectId");
-  request.tenant = VisibleTenant(exchange, fields.Uuid("tenantObjectId"));
+  request.tenant = fields.Uuid("tenantObjectId");
+  Confine(exchange, request);
   request.capacity = fields.Uuid("capacityId");
-  request.limit = fields.Integer("limit", 1, 1'000).value_or(100);
+  request.limit = fields.PageLimit();
   request.after = fields.Uuid("cursor");
   fields.Finish();
   const std::string& number = exchange->request().path_parameters[0];
@@ -85,7 +185,7 @@ void ListRecords(Usage& usage, const ExchangePtr& exchange) {
   request.number = std::stoll(number);
   usage.ListRecords(
       request, &exchange->executor(),
-      Answering<RecordsReply>(exchange, [](const ExchangePtr& to, const RecordsReply& reply) {
+      Answering(exchange, [](const ExchangePtr& to, const RecordsReply& reply) {
         if (!reply.material) return to->Reply(UnknownWindow());
         if (reply.is_removed)
           return to->Reply(Problem{
@@ -95,7 +195,7 @@ void ListRecords(Usage& usage, const ExchangePtr& exchange) {
               .detail =
                   "Sessions that were active in this window were removed after their retention "
                   "(sessions.retention): its records can no longer be told in full."});
-        to->Reply(http::JsonResponse(200, RecordsPageJson(reply)));
+        to->ReplyJson(RecordsPageJson(reply));
       }));
 }
 
@@ -103,26 +203,24 @@ void GetTotals(Usage& usage, const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
   TotalsRequest request;
   request.user = fields.Uuid("userObjectId");
-  request.tenant = VisibleTenant(exchange, fields.Uuid("tenantObjectId"));
+  request.tenant = fields.Uuid("tenantObjectId");
+  Confine(exchange, request);
   request.capacity = fields.Uuid("capacityId");
   request.span.from = fields.Integer("fromWindow", 1, kMaxNumber);
   request.span.to = fields.Integer("toWindow", 1, kMaxNumber);
   fields.Finish();
   if (request.span.from && request.span.to && *request.span.from > *request.span.to)
-    throw ProblemError(http::InvalidRequest({{"toWindow", "must not be below fromWindow"}}));
+    http::RefuseField("toWindow", "must not be below fromWindow");
   usage.Total(request, &exchange->executor(),
-              Answering<TotalsReply>(exchange, [](const ExchangePtr& to, const TotalsReply& reply) {
+              Answering(exchange, [](const ExchangePtr& to, const TotalsReply& reply) {
                 if (!reply.span.from || !reply.span.to) return to->Reply(UnknownWindow());
-                to->Reply(http::JsonResponse(200, TotalsJson(reply)));
+                to->ReplyJson(TotalsJson(reply));
               }));
 }
 
 void ListFactors(Usage& usage, const ExchangePtr& exchange) {
-  QueryFields(exchange->request().query).Finish();
-  usage.ListFactors(&exchange->executor(),
-                    Answering<FactorsReply>(exchange, [](const ExchangePtr& to, const auto& reply) {
-                      to->Reply(http::JsonResponse(200, FactorsJson(reply)));
-                    }));
+  http::ExpectNoQuery(exchange->request());
+  usage.ListFactors({}, &exchange->executor(), Answering(exchange, FactorsJson));
 }
 
 void SetFactor(Usage& usage, const ExchangePtr& exchange) {
@@ -134,15 +232,14 @@ void SetFactor(Usage& usage, const ExchangePtr& exchange) {
     fields.Refuse("factor",
                   "must be a decimal with at most six places, up to 1000000000, as text: \"1.5\"");
   fields.Finish();
-  usage.SetFactor(
-      kind, *factor, http::Acting(exchange, kFactorAct),
-      Answering<SetFactorReply>(exchange, [](const ExchangePtr& to, const SetFactorReply& reply) {
-        const base::LogScope scope(*to);
-        base::LogInfo("usage.factor", "a factor of usage was set",
-                      {{"kind", reply.factor.kind},
-                       {"factor", base::MillionthsText(reply.factor.millionths)}});
-        to->Reply(http::JsonResponse(200, FactorJson(reply.factor)));
-      }));
+  usage.SetFactor(kind, *factor, http::Acting(exchange, kFactorAct),
+                  Answering(exchange, [](const ExchangePtr& to, const SetFactorReply& reply) {
+                    const base::LogScope scope(*to);
+                    base::LogInfo("usage.factor", "a factor of usage was set",
+                                  {{"kind", reply.factor.kind},
+                                   {"factor", base::MillionthsText(reply.factor.millionths)}});
+                    to->ReplyJson(FactorJson(reply.factor));
+                  }));
 }
 
 void Send(Usage& usage, const ExchangePtr& exchange) {
@@ -156,70 +253,47 @@ void Send(Usage& usage, const ExchangePtr& exchange) {
          .title = "Nobody to send to",
          .detail = "This server has no usage.endpoint; set it, and start the server again."});
   usage.Send(request, http::Acting(exchange, kSendAct),
-             Answering<SendReply>(exchange, [](const ExchangePtr& to, const SendReply& reply) {
-               to->Reply(http::JsonResponse(200, fmt::format("{{\"windows\":{}}}", reply.windows)));
+             Answering(exchange, [](const SendReply& reply) {
+               return fmt::format("{{\"windows\":{}}}", reply.windows);
              }));
 }
 
 void ListRefused(Usage& usage, const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
   RefusedRequest request;
-  request.limit = fields.Integer("limit", 1, 1'000).value_or(100);
-  const auto cursor = fields.Text("cursor", kMaxCursorBytes);
+  request.limit = fields.PageLimit();
+  if (auto after = fields.Parsed("cursor", kMaxCursorBytes, http::kNoCursor, ParseChunkName))
+    request.after = *std::move(after);
   fields.Finish();
-  if (cursor) {
-    const auto after = ParseChunkName(*cursor);
-    if (!after) throw ProblemError(http::InvalidRequest({{"cursor", "is not one of this list"}}));
-    request.after = *after;
-  }
-  usage.ListRefused(request, &exchange->executor(),
-                    Answering<RefusedReply>(exchange, [](const ExchangePtr& to, const auto& reply) {
-                      to->Reply(http::JsonResponse(200, RefusedJson(reply)));
-                    }));
+  usage.ListRefused(request, &exchange->executor(), Answering(exchange, RefusedJson));
 }
 
 /// Refused records are dead letters of Tenure's own topic; this sends a thousand of them again.
 void Resend(messages::Messages& messages, const ExchangePtr& exchange) {
-  JsonFields(exchange->request().body).Finish();
+  http::ExpectNoFields(exchange->request());
   messages::DeadChangeRequest request;
   request.filter.tenant = tasks::kOwnTenant;
   request.filter.topic = kTopic;
-  messages.ChangeDead(
-      std::move(request), http::Acting(exchange, kResendAct),
-      Answering<messages::DeadChangeReply>(
-          exchange, [](const ExchangePtr& to, const messages::DeadChangeReply& reply) {
-            to->Reply(http::JsonResponse(200, fmt::format("{{\"records\":{}}}", reply.ids.size())));
-          }));
+  messages.ChangeDead(std::move(request), http::Acting(exchange, kResendAct),
+                      Answering(exchange, [](const messages::DeadChangeReply& reply) {
+                        return fmt::format("{{\"records\":{}}}", reply.ids.size());
+                      }));
 }
 
 }  // namespace
 
 void AddRoutes(http::Router& router, Usage& usage, messages::Messages& messages) {
-  const auto add = [&](Method method, std::string pattern, std::string operation, std::string scope,
-                       void (*handle)(Usage&, const ExchangePtr&),
-                       std::vector<std::string> acts = {}) {
-    router.Add(
-        {.method = method,
-         .pattern = std::move(pattern),
-         .operation = std::move(operation),
-         .scope = std::move(scope),
-         .handler = [&usage, handle](const ExchangePtr& exchange) { handle(usage, exchange); },
-         .acts = std::move(acts)});
-  };
-  add(Method::kGet, "/usage/windows", "listUsageWindows", "usage:read", ListWindows);
-  add(Method::kGet, "/usage/windows/{window}/records", "listUsageRecords", "usage:read",
-      ListRecords);
-  add(Method::kGet, "/usage/totals", "getUsageTotals", "usage:read", GetTotals);
-  add(Method::kGet, "/usage/factors", "listUsageFactors", "usage:read", ListFactors);
-  add(Method::kPost, "/usage/factors", "setUsageFactor", "admin", SetFactor, {kFactorAct});
-  add(Method::kPost, "/usage/send", "sendUsage", "admin", Send, {kSendAct});
-  add(Method::kGet, "/usage/refused", "listRefusedUsage", "admin", ListRefused);
-  router.Add({.method = Method::kPost,
-              .pattern = "/usage/refused/resend",
-              .operation = "resendRefusedUsage",
-              .scope = "admin",
-              .handler = [&messages](const ExchangePtr& exchange) { Resend(messages, exchange); },
-              .acts = {kResendAct}});
+  http::RouteGroup<Usage&>(router, usage, {.path = "/usage", .rate_class = "usage"})
+      .Add({{Method::kGet, "/windows", "listUsageWindows", kRead, ListWindows},
+            {Method::kGet, "/windows/{window}/records", "listUsageRecords", kRead, ListRecords},
+            {Method::kGet, "/totals", "getUsageTotals", kRead, GetTotals},
+            {Method::kGet, "/factors", "listUsageFactors", kRead, ListFactors},
+            {Method::kPost, "/factors", "setUsageFactor", "admin", SetFactor, "", {kFactorAct}},
+            {Method::kPost, "/send", "sendUsage", "admin", Send, "", {kSendAct}},
+            {Method::kGet, "/refused", "listRefusedUsage", "admin", ListRefused}});
+  http::RouteGroup<messages::Messages&>(router, messages,
+                                        {.path = "/usage/refused", .rate_class = "usage"})
+      .Add({{Method::kPost, "/resend", "resendRefusedUsage", "admin", Resend, "", {kResendAct}}});
 }
 
 }  // namespace tenure::usage

@@ -3,10 +3,12 @@
 #include <array>
 #include <optional>
 
-#include "db/operation.hpp"
+#include "db/method.hpp"
 #include "usage/window.hpp"
 
 namespace tenure::usage {
+
+// What happens under the seal, or moves it (sessions/usage_seal.hpp).
 
 /// In millionths, by kind.
 using SeedFactors = std::array<std::int64_t, kKinds>;
@@ -26,7 +28,7 @@ struct SealReply {
 ///  - A transaction that starts or ends a session and held the seal (shared) before T did has
 ///    committed before T goes on: its change is in the window's content, which is read later.
 ///  - One that takes the seal after T has committed reads sealed_ms >= E in a later statement, and
-///    its instant is not before that (sessions/bounds.hpp).
+///    its instant is not before that (sessions/usage_seal.hpp).
 ///  - There is no third case: the seal is held from before the clock is read until COMMIT, alone by
 ///    T. On SQLite the write transaction itself is the seal.
 /// That E has passed by the store's clock is not needed for this; it only keeps instants near the
@@ -38,6 +40,7 @@ struct SealReply {
 class SealHandler final : public db::TypedHandler<SealRequest, SealReply> {
  public:
   std::string_view name() const override { return "usage.seal"; }
+  db::LaneName lane() const override { return db::LaneName::UserKeys(); }
   bool reads() const override { return true; }
 
  protected:
@@ -46,9 +49,41 @@ class SealHandler final : public db::TypedHandler<SealRequest, SealReply> {
   void WriteItems(db::Transaction& tx, Items items) override;
 };
 
-/// Writes the factors of the configuration where the store has none. Returns what is there then.
-/// REQUIRES: under the seal.
-std::vector<Factor> SeedAndLoadFactors(db::Transaction& tx, const SeedFactors& seed,
-                                       std::int64_t now_ms);
+struct SetFactorRequest {
+  int kind = 1;
+  std::int64_t millionths = 0;
+  std::int64_t interval_ms = 60'000;
+  SeedFactors seed{1'000'000, 2'000'000, 3'000'000};
+};
+struct SetFactorReply {
+  Factor factor{};
+};
+
+/// Sets what a kind costs, from the next window on. Saying again what was said last changes
+/// nothing, so a lost reply does no harm.
+///
+/// Under the seal, so no window is closed meanwhile: the boundary from which it counts lies after
+/// the end of every closed window, and whatever was written of those stays as it was.
+void SetFactors(db::Transaction& tx, db::Items<SetFactorRequest, SetFactorReply> items);
+
+struct TidyRequest {
+  std::int64_t retention_ms = 0;  ///< of windows
+};
+
+/// Notes until when all usage is acknowledged (sessions/usage_seal.hpp), which lets sessions be
+/// removed, and forgets old windows.
+db::Swept SettleAndForget(db::Transaction& tx, const TidyRequest& request, std::int64_t now_ms);
+
+struct SendRequest {
+  std::int64_t from = 1;
+};
+struct SendReply {
+  std::int64_t windows = 0;
+};
+
+/// Windows that were closed while there was no endpoint are sent after all; not those of whose time
+/// sessions may have been removed. Under the lock of the seal, so none is removed meanwhile, and
+/// afterwards the windows count as not settled.
+void ReopenWindows(db::Transaction& tx, db::Items<SendRequest, SendReply> items);
 
 }  // namespace tenure::usage

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "tasks/task.hpp"
 
 namespace tenure::usage {
@@ -19,14 +20,20 @@ constexpr std::string_view kTimer = "usage.sender";
 
 }  // namespace
 
-/// What a round came to; the last of its chunks to end goes on.
-struct Sender::Round {
-  std::mutex mutex{};
-  // Guarded by mutex.
-  std::size_t open = 0;
+/// What a round came to.
+struct Sender::RoundResult {
   bool failed = false;
   std::int64_t retry_after_ms = 0;
   std::string error{};
+};
+
+/// The last of its chunks to end goes on.
+struct Sender::Round {
+  explicit Round(std::size_t chunks) : open(chunks) {}
+
+  base::Mutex mutex;
+  std::size_t open TENURE_GUARDED_BY(mutex);
+  RoundResult result TENURE_GUARDED_BY(mutex);
 };
 
 Sender::Sender(Usage& usage, messages::Messages& messages, wake::Registry& wake,
@@ -39,9 +46,9 @@ Sender::Sender(Usage& usage, messages::Messages& messages, wake::Registry& wake,
                             auto done) { usage.Load(std::move(name), std::move(done)); },
            .change = [&usage](ChunkChange change,
                               auto done) { usage.Change(std::move(change), std::move(done)); },
-           .report =
-               [&messages](messages::ReportRequest request, auto done) {
-                 messages.Report(std::move(request), nullptr, std::move(done));
+           .settle =
+               [&messages](messages::SettleRequest request, auto done) {
+                 messages.Settle(std::move(request), nullptr, std::move(done));
                },
            .post = std::move(post),
            .installation = std::move(installation)}) {}
@@ -81,26 +88,27 @@ void Sender::Claimed(db::Result<messages::ClaimReply> result) {
   }
   const auto& claimed = result.value().messages;
   if (claimed.empty()) return Next();
-  auto round = std::make_shared<Round>();
-  round->open = claimed.size();
+  auto round = std::make_shared<Round>(claimed.size());
   for (const auto& message : claimed)
     delivery_.Deliver(message, [this, round](Delivered delivered) {
       Count(delivered);
+      RoundResult ended;
       {
-        const std::lock_guard lock(round->mutex);
-        if (delivered.outcome == Outcome::kFailed) {
-          round->failed = true;
-          round->error = delivered.error;
-          round->retry_after_ms =
-              std::max(round->retry_after_ms, delivered.retry_after_ms.value_or(0));
+        const base::Lock lock(round->mutex);
+        if (delivered.outcome == ChunkOutcome::kFailed) {
+          round->result.failed = true;
+          round->result.error = delivered.error;
+          round->result.retry_after_ms =
+              std::max(round->result.retry_after_ms, delivered.retry_after_ms.value_or(0));
         }
         if (--round->open > 0) return;
+        ended = std::move(round->result);
       }
-      Ended(*round);
+      Ended(ended);
     });
 }
 
-void Sender::Ended(Round& round) {
+void Sender::Ended(const RoundResult& round) {
   if (!round.failed) {
     if (failures_ > 0)
       base::LogInfo("usage.recovered", "the receiver of usage takes records again", {});
@@ -125,18 +133,18 @@ void Sender::PauseThen(std::int64_t pause_ms, void (Sender::*then)()) {
 void Sender::Count(const Delivered& delivered) {
   Probe& probe = usage_.probe();
   switch (delivered.outcome) {
-    case Outcome::kAcknowledged:
+    case ChunkOutcome::kAcknowledged:
       return probe.Acknowledged();
-    case Outcome::kHalved:
+    case ChunkOutcome::kHalved:
       return probe.Halved();
-    case Outcome::kRefused:
+    case ChunkOutcome::kRefused:
       base::LogError("usage.refused", "the receiver refuses a usage record; see GET /usage/refused",
                      {{"detail", delivered.error}});
       return probe.Refused();
-    case Outcome::kFailed:
+    case ChunkOutcome::kFailed:
       return probe.Failed();
-    case Outcome::kSkipped:
-    case Outcome::kDropped:
+    case ChunkOutcome::kSkipped:
+    case ChunkOutcome::kDropped:
       return;
   }
 }

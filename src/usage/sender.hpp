@@ -7,13 +7,13 @@
 #include <string>
 
 #include "messages/messages.hpp"
-#include "usage/delivery.hpp"
+#include "usage/chunk_delivery.hpp"
 #include "usage/usage.hpp"
 #include "wake/registry.hpp"
 
 namespace tenure::usage {
 
-/// Sends chunks to the receiver: claims a round of them, brings each there (delivery.hpp), and goes
+/// Sends chunks to the receiver: claims a round of them, brings each there (chunk_delivery.hpp), and goes
 /// on when all have come to something. A receiver that is down is asked with one chunk at a time,
 /// at growing intervals of up to a minute or when it asked for, until it answers again.
 ///
@@ -33,20 +33,21 @@ class Sender {
   void Stop() { stopping_ = true; }
 
  private:
+  struct RoundResult;
   struct Round;
 
   /// The topic's messages are retried without limit: they are owed to the receiver, whatever fails.
   void SetUp();
   void Next();
   void Claimed(db::Result<messages::ClaimReply> result);
-  void Ended(Round& round);
+  void Ended(const RoundResult& round);
   void PauseThen(std::int64_t pause_ms, void (Sender::*then)());
   void Count(const Delivered& delivered);
 
   Usage& usage_;
   messages::Messages& messages_;
   wake::Registry& wake_;
-  const Delivery delivery_;
+  const ChunkDelivery delivery_;
   std::atomic<bool> stopping_{false};
   // Of the one round that is under way, or of whoever begins the next: never two at once.
   std::int64_t failures_ = 0;

@@ -1,115 +1,103 @@
 #include "usage/usage.hpp"
 
-#include "db/submit.hpp"
+#include <algorithm>
+#include <memory>
 
 namespace tenure::usage {
-using db::SubmitTo;
-
 namespace {
 
-/// All that changes windows goes to one lane: it never waits for itself.
-constexpr std::size_t kWindows = 0;
+/// Adds up what sessions used in a span of windows, a page of sessions at a time. For each session
+/// one subtraction is enough: the windows between telescope.
+class Totaller : public std::enable_shared_from_this<Totaller> {
+ public:
+  using Done = base::UniqueFunction<db::Result<TotalsReply>>;
+  static void Run(sessions::Sessions& sessions, const TotalsRequest& request, SpanReply span,
+                  base::Executor* home, Done done);
+
+ private:
+  void NextPage();
+  void Add(const sessions::Session& session);
+
+  sessions::Sessions* sessions_ = nullptr;
+  sessions::ListRequest page_{};
+  base::Executor* home_ = nullptr;
+  TotalsReply reply_{};
+  Done done_{};
+};
+
+void Totaller::Run(sessions::Sessions& sessions, const TotalsRequest& request, SpanReply span,
+                   base::Executor* home, Done done) {
+  auto totaller = std::make_shared<Totaller>();
+  totaller->sessions_ = &sessions;
+  totaller->page_.user = request.user;
+  totaller->page_.tenant = request.tenant;
+  totaller->page_.capacity = request.capacity;
+  totaller->page_.limit = 1'000;
+  totaller->home_ = home;
+  totaller->done_ = std::move(done);
+  totaller->reply_.span = std::move(span);
+  const SpanReply& known = totaller->reply_.span;
+  if (!known.from || !known.to || request.of_nobody)
+    return totaller->done_(std::move(totaller->reply_));
+  totaller->NextPage();
+}
+
+void Totaller::NextPage() {
+  sessions_->List(
+      page_, home_, [self = shared_from_this()](db::Result<sessions::ListReply> result) {
+        if (!result.ok()) return self->done_(result.fault());
+        for (const auto& session : result.value().rows) self->Add(session);
+        // Sessions come in the order of their starts: what starts after the span has no
+        // part in it.
+        const bool is_past = !result.value().rows.empty() &&
+                             result.value().rows.back().start_ms >= self->reply_.span.to->end_ms;
+        if (!result.value().has_more || is_past) return self->done_(std::move(self->reply_));
+        self->page_.after = result.value().rows.back().id;
+        self->NextPage();
+      });
+}
+
+void Totaller::Add(const sessions::Session& session) {
+  const SpanReply& span = reply_.span;
+  const Interval active{session.start_ms, session.end_ms};
+  const Interval all{span.from->start_ms, span.to->end_ms};
+  if (std::min(active.end_ms, all.end_ms) <= std::max(active.start_ms, all.start_ms)) return;
+  ++reply_.sessions;
+  reply_.micros += span.factors.MicrosIn(static_cast<int>(session.kind), active, all);
+}
 
 }  // namespace
 
-Usage::Usage(db::Store& store, sessions::Sessions& sessions, messages::Messages& messages,
-             wake::Registry& wake, const Options& options, telemetry::Registry& metrics)
-    : store_(store),
-      sessions_(sessions),
-      options_(options),
-      probe_(metrics),
-      emit_(messages.directory(), messages.process(), wake),
-      change_(messages.directory(), messages.process(), wake) {}
-
 void Usage::SealNext(Callback<SealReply> done) {
-  SubmitTo(store_.KeyLane(), seal_, nullptr, kWindows,
-           SealRequest{options_.interval_ms, options_.send, options_.factors},
-           [this, done = std::move(done)](db::Result<SealReply> result) mutable {
-             if (result.ok() && result.value().sealed)
-               probe_.Sealed(result.value().sealed->sealed_ms - result.value().sealed->end_ms);
-             done(std::move(result));
-           });
-}
-
-void Usage::FindRanges(Callback<RangesReply> done) {
-  SubmitTo(store_.ReadLane(), ranges_, nullptr, kWindows,
-           RangesRequest{options_.chunk_size, options_.chunks_per_step}, std::move(done));
-}
-
-void Usage::Emit(EmitRequest request, Callback<EmitReply> done) {
-  SubmitTo(store_.WriteLane(kWindows), emit_, nullptr, kWindows, std::move(request),
-           std::move(done));
-}
-
-void Usage::Settle(Callback<SettleReply> done) {
-  SubmitTo(store_.WriteLane(kWindows), settle_, nullptr, kWindows,
-           SettleRequest{options_.retention_ms}, std::move(done));
-}
-
-void Usage::Load(ChunkName name, Callback<LoadReply> done) {
-  SubmitTo(store_.ReadLane(), load_, nullptr, 0, LoadRequest{std::move(name)}, std::move(done));
-}
-
-void Usage::Change(ChunkChange change, Callback<ChunkChangeReply> done) {
-  const std::size_t hash = std::hash<std::string>()(ToText(change.name));
-  SubmitTo(store_.WriteLane(kWindows), change_, nullptr, hash, std::move(change), std::move(done));
-}
-
-void Usage::ListWindows(const WindowsRequest& request, base::Executor* home,
-                        Callback<WindowsReply> done) {
-  SubmitTo(store_.ReadLane(), windows_, home, 0, request, std::move(done));
-}
-
-void Usage::ListRecords(const RecordsRequest& request, base::Executor* home,
-                        Callback<RecordsReply> done) {
-  SubmitTo(store_.ReadLane(), records_, home, 0, request, std::move(done));
-}
-
-void Usage::ListRefused(const RefusedRequest& request, base::Executor* home,
-                        Callback<RefusedReply> done) {
-  SubmitTo(store_.ReadLane(), refused_, home, 0, request, std::move(done));
-}
-
-void Usage::ListFactors(base::Executor* home, Callback<FactorsReply> done) {
-  SubmitTo(store_.ReadLane(), factors_, home, 0, FactorsRequest{}, std::move(done));
+  seal_({options_.interval_ms, options_.send, options_.factors},
+        [this, done = std::move(done)](db::Result<SealReply> result) mutable {
+          if (result.ok() && result.value().sealed)
+            probe_.Sealed(result.value().sealed->sealed_ms - result.value().sealed->end_ms);
+          done(std::move(result));
+        });
 }
 
 void Usage::Total(const TotalsRequest& request, base::Executor* home, Callback<TotalsReply> done) {
-  SubmitTo(store_.ReadLane(), span_, home, 0, request.span,
-           [this, request, home, done = std::move(done)](db::Result<SpanReply> result) mutable {
-             if (!result.ok()) return done(result.fault());
-             Totaller::Run(sessions_, request, std::move(result.value()), home,
-                           [this, home, done = std::move(done)](auto total) mutable {
-                             CheckComplete(std::move(total), home, std::move(done));
-                           });
-           });
+  span_(request.span, home,
+        [this, request, home, done = std::move(done)](db::Result<SpanReply> result) mutable {
+          if (!result.ok()) return done(result.fault());
+          Totaller::Run(sessions_, request, std::move(result.value()), home,
+                        [this, home, done = std::move(done)](auto total) mutable {
+                          CheckComplete(std::move(total), home, std::move(done));
+                        });
+        });
 }
 
 void Usage::CheckComplete(db::Result<TotalsReply> total, base::Executor* home,
                           Callback<TotalsReply> done) {
   if (!total.ok() || !total.value().span.from) return done(std::move(total));
-  SubmitTo(store_.ReadLane(), span_, home, 0, SpanRequest{},
-           [total = std::move(total), done = std::move(done)](db::Result<SpanReply> now) mutable {
-             if (!now.ok()) return done(now.fault());
-             TotalsReply& reply = total.value();
-             reply.is_complete = reply.span.from->start_ms >= now.value().removed_ms;
-             done(std::move(total));
-           });
-}
-
-void Usage::CountUnsent(Callback<UnsentReply> done) {
-  SubmitTo(store_.ReadLane(), unsent_, nullptr, 0, UnsentRequest{}, std::move(done));
-}
-
-void Usage::SetFactor(int kind, std::int64_t millionths, const base::Caller& caller,
-                      Callback<SetFactorReply> done) {
-  SubmitTo(store_.KeyLane(), set_factor_, caller, kWindows,
-           SetFactorRequest{kind, millionths, options_.interval_ms, options_.factors},
-           std::move(done));
-}
-
-void Usage::Send(const SendRequest& request, const base::Caller& caller, Callback<SendReply> done) {
-  SubmitTo(store_.WriteLane(kWindows), send_, caller, kWindows, request, std::move(done));
+  span_({}, home,
+        [total = std::move(total), done = std::move(done)](db::Result<SpanReply> now) mutable {
+          if (!now.ok()) return done(now.fault());
+          TotalsReply& reply = total.value();
+          reply.is_complete = reply.span.from->start_ms >= now.value().removed_ms;
+          done(std::move(total));
+        });
 }
 
 }  // namespace tenure::usage

@@ -7,16 +7,12 @@
 #include "db/store.hpp"
 #include "messages/messages.hpp"
 #include "sessions/sessions.hpp"
-#include "usage/delivery.hpp"
+#include "usage/chunk_delivery.hpp"
 #include "usage/emit.hpp"
-#include "usage/factors.hpp"
-#include "usage/look.hpp"
 #include "usage/probe.hpp"
+#include "usage/reads.hpp"
 #include "usage/records.hpp"
-#include "usage/refused.hpp"
 #include "usage/seal.hpp"
-#include "usage/totals.hpp"
-#include "usage/upkeep.hpp"
 #include "wake/registry.hpp"
 
 namespace tenure::usage {
@@ -36,39 +32,59 @@ struct Options {
 ///
 /// Any number of processes may run this on one store: nothing is remembered here.
 class Usage {
+  db::Store& store_;
+  sessions::Sessions& sessions_;
+  messages::Messages& messages_;
+  wake::Registry& wake_;
+  const Options options_;
+  Probe probe_;
+  db::Method<SealHandler> seal_{store_};
+  db::Look<FindNextRanges> ranges_{store_, "usage.ranges"};
+  db::Sweep<SettleAndForget> settle_{store_, "usage.settle", kWindowLane};
+  db::Look<FindSpans> span_{store_, "usage.span"};
+  db::Write<SetFactors> set_factor_{store_, "usage.set_factor", db::LaneName::UserKeys()};
+
  public:
   template <class Reply>
   using Callback = base::UniqueFunction<db::Result<Reply>>;
 
   Usage(db::Store& store, sessions::Sessions& sessions, messages::Messages& messages,
-        wake::Registry& wake, const Options& options, telemetry::Registry& metrics);
+        wake::Registry& wake, const Options& options, telemetry::Registry& metrics)
+      : store_(store),
+        sessions_(sessions),
+        messages_(messages),
+        wake_(wake),
+        options_(options),
+        probe_(metrics) {}
 
   /// Closes the next window, if it is due.
   void SealNext(Callback<SealReply> done);
   /// Puts the next sessions of the first unfinished window into chunks: a look, then a change.
-  void FindRanges(Callback<RangesReply> done);
-  void Emit(EmitRequest request, Callback<EmitReply> done);
+  void FindRanges(Callback<RangesReply> done) {
+    ranges_({options_.chunk_size, options_.chunks_per_step}, std::move(done));
+  }
+  db::Method<EmitHandler> Emit{store_, messages_.topic_cache(), messages_.process(), wake_};
   /// One bounded batch. The caller repeats while `has_more`.
-  void Settle(Callback<SettleReply> done);
+  void TidySome(Callback<db::Swept> done) { settle_({options_.retention_ms}, std::move(done)); }
 
-  void Load(ChunkName name, Callback<LoadReply> done);
-  void Change(ChunkChange change, Callback<ChunkChangeReply> done);
+  db::Look<LoadChunks> Load{store_, "usage.load"};
+  db::Method<ChangeHandler> Change{store_, messages_.topic_cache(), messages_.process(), wake_};
 
-  void ListWindows(const WindowsRequest& request, base::Executor* home,
-                   Callback<WindowsReply> done);
-  void ListRecords(const RecordsRequest& request, base::Executor* home,
-                   Callback<RecordsReply> done);
-  void ListRefused(const RefusedRequest& request, base::Executor* home,
-                   Callback<RefusedReply> done);
-  void ListFactors(base::Executor* home, Callback<FactorsReply> done);
+  db::List<QueueWindows, ReadWindowView> ListWindows{store_, "usage.windows"};
+  db::Look<ListWindowRecords> ListRecords{store_, "usage.records"};
+  db::List<QueueRefused, ReadRefused> ListRefused{store_, "usage.refused"};
+  db::Look<LoadAllFactors> ListFactors{store_, "usage.factors"};
   /// Page by page over the sessions, in flat memory.
   void Total(const TotalsRequest& request, base::Executor* home, Callback<TotalsReply> done);
-  void CountUnsent(Callback<UnsentReply> done);
+  db::Look<CountUnsentRecords> CountUnsent{store_, "usage.unsent"};
 
-  void SetFactor(int kind, std::int64_t millionths, const base::Caller& caller,
-                 Callback<SetFactorReply> done);
+  void SetFactor(int kind, std::int64_t millionths, base::Caller caller,
+                 Callback<SetFactorReply> done) {
+    set_factor_({kind, millionths, options_.interval_ms, options_.factors}, std::move(caller),
+                std::move(done));
+  }
   /// REQUIRES: there is an endpoint.
-  void Send(const SendRequest& request, const base::Caller& caller, Callback<SendReply> done);
+  db::Write<ReopenWindows> Send{store_, "usage.send", kWindowLane};
 
   const Options& options() const { return options_; }
   Probe& probe() { return probe_; }
@@ -77,25 +93,6 @@ class Usage {
   /// Once all pages were read: sessions that are missing from them were removed by now.
   void CheckComplete(db::Result<TotalsReply> total, base::Executor* home,
                      Callback<TotalsReply> done);
-
-  db::Store& store_;
-  sessions::Sessions& sessions_;
-  const Options options_;
-  Probe probe_;
-  SealHandler seal_;
-  RangesHandler ranges_;
-  EmitHandler emit_;
-  SettleHandler settle_;
-  LoadHandler load_;
-  ChangeHandler change_;
-  WindowsHandler windows_;
-  RecordsHandler records_;
-  RefusedHandler refused_;
-  FactorsHandler factors_;
-  SetFactorHandler set_factor_;
-  UnsentHandler unsent_;
-  SpanHandler span_;
-  SendHandler send_;
 };
 
 }  // namespace tenure::usage

@@ -9,15 +9,9 @@
 namespace tenure::usage {
 
 Window ReadWindow(const db::Rows::Row& row) {
-  return {.number = row.Int(0),
-          .start_ms = row.Int(1),
-          .end_ms = row.Int(2),
-          .sealed_ms = row.Int(3),
-          .incarnation = row.Int(4),
-          .state = static_cast<WindowState>(row.Int(5)),
-          .last_id = row.Uuid(6),
-          .chunks = row.Int(7),
-          .records = row.Int(8)};
+  return db::ReadAs<Window>(row, &Window::number, &Window::start_ms, &Window::end_ms,
+                            &Window::sealed_ms, &Window::incarnation, &Window::state,
+                            &Window::last_id, &Window::chunks, &Window::records);
 }
 
 std::optional<Window> ReadWindow(const db::Rows& rows) {
@@ -37,25 +31,17 @@ std::optional<ChunkName> ParseChunkName(std::string_view text) {
 }
 
 void InsertChunks(db::Transaction& tx, const std::vector<Chunk>& chunks) {
-  std::vector<std::int64_t> numbers, records, formats;
-  std::vector<std::string_view> names;
-  std::vector<base::Uuid> firsts, lasts;
-  for (const Chunk& chunk : chunks) {
-    numbers.push_back(chunk.name.number);
-    names.emplace_back(chunk.name.chunk);
-    firsts.push_back(chunk.first_id);
-    lasts.push_back(chunk.last_id);
-    records.push_back(chunk.records);
-    formats.push_back(chunk.format);
-  }
-  tx.Queue(sql::kInsertChunks, numbers, names, firsts, lasts, records, formats);
+  tx.Queue(sql::kInsertChunks,
+           db::Columns(chunks, db::Inside(&Chunk::name, kNameColumns), &Chunk::first_id,
+                       &Chunk::last_id, &Chunk::records, &Chunk::format));
 }
 
 Factors TakeFactors(const db::Rows& rows, std::vector<Factor>* all) {
   std::vector<Factor> factors;
   factors.reserve(rows.size());
   for (const auto row : rows)
-    factors.push_back({static_cast<int>(row.Int(0)), row.Int(1), row.Int(2), row.Int(3)});
+    factors.push_back(db::ReadAs<Factor>(row, &Factor::kind, &Factor::from_ms, &Factor::millionths,
+                                         &Factor::set_ms));
   if (all) *all = factors;
   return Factors(factors);
 }

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "base/uuid.hpp"
-#include "db/rows.hpp"
+#include "db/lane_name.hpp"
 #include "db/transaction.hpp"
+#include "db/weight.hpp"
 #include "usage/arithmetic.hpp"
 
 namespace tenure::usage {
+
+/// All that changes windows goes to one lane: it never waits for itself.
+inline constexpr db::LaneName kWindowLane = db::LaneName::Shared(0);
 
 enum class WindowState : std::uint8_t {
   kClosed = 1,    ///< nobody is told: there was no endpoint
@@ -47,7 +51,9 @@ struct ChunkName {
   std::string chunk{};
 
   friend auto operator<=>(const ChunkName&, const ChunkName&) = default;
+  std::size_t bytes() const { return chunk.size(); }
 };
+inline constexpr auto kNameColumns = db::Members(&ChunkName::number, &ChunkName::chunk);
 
 /// "17-3.0": the third chunk of window 17, its first half.
 std::string ToText(const ChunkName& name);
@@ -60,6 +66,8 @@ struct Chunk {
   base::Uuid last_id{};
   std::int64_t records = 0;
   std::int64_t format = kFormat;
+
+  std::size_t bytes() const { return name.bytes(); }
 };
 
 /// Queues the insert of chunks.

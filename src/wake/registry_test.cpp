@@ -35,21 +35,19 @@ class ByHand : public testing::Test {
   Registry registry_{clock_};
 };
 
-TEST_F(ByHand, ASignalWakesTheOneThatHasWaitedLongestForTheKey) {
+TEST_F(ByHand, ASignalWakesWhoeverWaitsForTheKeyAndNeverInsideOfItsCaller) {
   Wait("a", 1, -1);
   Wait("b", 2, -1);
-  Wait("a", 3, -1);
-  registry_.Signal("a");
-  EXPECT_THAT(woken_, IsEmpty()) << "never inside of the caller of Signal";
+  registry_.SignalAll("a");
+  EXPECT_THAT(woken_, IsEmpty());
   EXPECT_THAT(Run(), ElementsAre(1));
-  registry_.Signal("a");
-  registry_.Signal("a");
-  EXPECT_THAT(Run(), ElementsAre(3));
+  registry_.SignalAll("a");
+  EXPECT_THAT(Run(), IsEmpty());
   EXPECT_EQ(registry_.size(), 1u);
 }
 
 TEST_F(ByHand, ASignalThatNobodyWaitsForIsForgotten) {
-  registry_.Signal("a");
+  registry_.SignalAll("a");
   Wait("a", 1, -1);
   EXPECT_THAT(Run(), IsEmpty());
 }
@@ -87,7 +85,7 @@ TEST_F(ByHand, TimersAreExactAndRunInOrderOfTheirTimes) {
 TEST_F(ByHand, ATaskRunsOnceThoughItsTimeAndASignalComeTogether) {
   Wait("a", 1, 10);
   clock_.Advance(10);
-  registry_.Signal("a");
+  registry_.SignalAll("a");
   EXPECT_THAT(Run(), ElementsAre(1));
   EXPECT_THAT(Run(), IsEmpty());
 }
@@ -100,23 +98,9 @@ TEST_F(ByHand, WhatIsCancelledNeverRuns) {
   clock_.Advance(10);
   EXPECT_THAT(Run(), ElementsAre(2));
   EXPECT_FALSE(registry_.Cancel(second));
-}
-
-TEST_F(ByHand, ASignalForOneWhoGaveUpIsPassedOn) {
-  const auto first = Wait("a", 1, -1);
-  const auto second = Wait("a", 2, -1);
-  Wait("a", 3, -1);
-  registry_.Signal("a");
-  EXPECT_TRUE(registry_.Cancel(first));
-  EXPECT_TRUE(registry_.Cancel(second));
-  EXPECT_THAT(Run(), ElementsAre(3));
-}
-
-TEST_F(ByHand, WhenAllWereWokenNothingIsPassedOn) {
-  const auto first = Wait("a", 1, -1);
+  const auto third = Wait("a", 3, -1);
   registry_.SignalAll("a");
-  Wait("a", 2, -1);
-  EXPECT_TRUE(registry_.Cancel(first));
+  EXPECT_TRUE(registry_.Cancel(third)) << "it was woken, and has not begun";
   EXPECT_THAT(Run(), IsEmpty());
 }
 
@@ -127,7 +111,7 @@ TEST_F(ByHand, ATaskMayWaitAgainSignalAndCancel) {
     EXPECT_TRUE(registry_.Cancel(other));
     Wait("a", 3, 0);
     Wait("c", 4, -1);
-    registry_.Signal("c");
+    registry_.SignalAll("c");
   });
   EXPECT_THAT(Run(), ElementsAre(1)) << "what becomes due in a pass waits for the next";
   EXPECT_THAT(Run(), ElementsAre(4, 3));
@@ -136,10 +120,10 @@ TEST_F(ByHand, ATaskMayWaitAgainSignalAndCancel) {
 TEST_F(ByHand, StopDropsWhatWaitsWithoutRunningIt) {
   const auto owned = std::make_shared<int>(0);
   registry_.Wait("a", 0, [owned] { ++*owned; });
-  registry_.Signal("a");
+  registry_.SignalAll("a");
   registry_.Stop();
   registry_.Wait("a", 0, [owned] { ++*owned; });
-  registry_.Signal("a");
+  registry_.SignalAll("a");
   EXPECT_EQ(registry_.RunDue(), 0u);
   EXPECT_EQ(*owned, 0);
   EXPECT_EQ(owned.use_count(), 1) << "the tasks are gone";
@@ -158,7 +142,7 @@ TEST(Threaded, SignalsAndTimersArriveOnTheRegistrysThread) {
     where = std::this_thread::get_id();
     woken.release();
   });
-  registry.Signal("a");
+  registry.SignalAll("a");
   woken.acquire();
   EXPECT_NE(where, std::this_thread::get_id());
 
@@ -195,7 +179,7 @@ TEST(Threaded, EveryTaskRunsOnceOrIsCancelledWhateverHappensAtOnce) {
             ++runs[who];
             settled.count_down();
           });
-          if (i % 2 == 0) registry.Signal(key);
+          if (i % 2 == 0) registry.SignalAll(key);
           if (i % 4 == 1 && registry.Cancel(id)) {
             cancelled[who] = true;
             settled.count_down();
@@ -222,7 +206,7 @@ TEST(Threaded, StopEndsItWhileSignalsComeAndAHundredThousandWait) {
   std::latch begun(1);
   const std::jthread signaller([&](const std::stop_token& stop) {
     for (int i = 0; !stop.stop_requested(); ++i) {
-      registry.Signal(std::to_string(i % 1'000));
+      registry.SignalAll(std::to_string(i % 1'000));
       if (i == 1'000) begun.count_down();
     }
   });
@@ -231,7 +215,7 @@ TEST(Threaded, StopEndsItWhileSignalsComeAndAHundredThousandWait) {
   const int ran = *owned;
   EXPECT_EQ(registry.size(), 0u);
   EXPECT_EQ(owned.use_count(), 1);
-  registry.Signal("1");
+  registry.SignalAll("1");
   EXPECT_EQ(*owned, ran);
 }
 

@@ -61,6 +61,30 @@ std::string ProblemType(const HttpResponse& response) {
   return type.substr(type.rfind(':') + 1);
 }
 
+Fields FieldsOf(const HttpResponse& response) {
+  EXPECT_EQ(response.status, 400) << response.body;
+  Fields fields;
+  if (response.status == 400 && response.Json().Has("errors"))
+    for (const support::Json& error : response.Json()["errors"].Elements()) {
+      fields.insert(error["field"].Text());
+      EXPECT_NE(error["message"].Text(), "");
+    }
+  return fields;
+}
+
+std::string LongText(std::size_t size) { return '"' + std::string(size, 'x') + '"'; }
+
+WaitingCall::WaitingCall(const Api& api, std::string path, const std::string& body)
+    : path_(std::move(path)), connection_(api.port(), std::chrono::seconds(90)) {
+  connection_.Send(support::FormatRequest(api.port(), "POST", path_, body));
+}
+
+HttpResponse WaitingCall::Answer() {
+  HttpResponse response = connection_.ReadResponse();
+  ExpectDocumented("POST", path_, response);
+  return response;
+}
+
 void Eventually(const std::string& what, const std::function<bool()>& holds,
                 std::chrono::seconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -114,7 +138,22 @@ std::int64_t Metric(const Api& api, const std::string& name) {
   std::istringstream lines(api.Get("/metrics").body);
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(name + " ")) return std::stoll(line.substr(name.size() + 1));
+  // A series with labels begins with its first event.
+  if (name.find('{') != std::string::npos) return 0;
   throw std::runtime_error("there is no metric " + name);
+}
+
+ProgramResult RunTenure(std::vector<std::string> arguments,
+                        std::vector<std::pair<std::string, std::string>> environment) {
+  const support::TempDir dir;
+  arguments.insert(arguments.begin(), support::TenureBinary());
+  support::Process process({.argv = std::move(arguments),
+                            .environment = std::move(environment),
+                            .working_dir = dir.path(),
+                            .output = dir / "out",
+                            .error_output = dir / "err"});
+  const int exit_code = process.Wait();
+  return {exit_code, support::ReadFile(dir / "out"), support::ReadFile(dir / "err")};
 }
 
 }  // namespace tenure::api

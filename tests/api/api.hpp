@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "support/server_process.hpp"
 
@@ -61,6 +63,25 @@ void ExpectProblem(const support::HttpResponse& response, int status);
 /// The last part of a problem's type: "invalid-request".
 std::string ProblemType(const support::HttpResponse& response);
 
+/// The fields that a refusal with status 400 names.
+using Fields = std::set<std::string>;
+Fields FieldsOf(const support::HttpResponse& response);
+/// A JSON string of that many letters.
+std::string LongText(std::size_t size);
+
+/// A request that is sent and not yet answered, on a connection of its own.
+class WaitingCall {
+ public:
+  WaitingCall(const Api& api, std::string path, const std::string& body);
+  support::HttpResponse Answer();
+  /// Hangs up.
+  void Leave() { connection_.Reset(); }
+
+ private:
+  std::string path_;
+  support::HttpConnection connection_;
+};
+
 /// Asks again and again until `holds`; throws after `limit`, naming `what`.
 void Eventually(const std::string& what, const std::function<bool()>& holds,
                 std::chrono::seconds limit = std::chrono::seconds(30));
@@ -73,5 +94,15 @@ std::int64_t WallMs();
 
 /// The value of a metric without labels; throws when it is not there.
 std::int64_t Metric(const Api& api, const std::string& name);
+
+struct ProgramResult {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `tenure ARGUMENTS` to its end. Nothing of the caller's environment configures it.
+ProgramResult RunTenure(std::vector<std::string> arguments,
+                        std::vector<std::pair<std::string, std::string>> environment = {});
 
 }  // namespace tenure::api

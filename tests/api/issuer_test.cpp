@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "api/api.hpp"
-#include "api/program.hpp"
 #include "support/process.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
@@ -19,10 +18,7 @@ using support::Json;
 using support::ServerProcess;
 using testing::HasSubstr;
 
-std::filesystem::path NodeFolder() {
-  const char* const source = std::getenv("TENURE_SOURCE_DIR");
-  return std::filesystem::path(source != nullptr ? source : ".") / "tests" / "node";
-}
+std::filesystem::path NodeFolder() { return support::SourceDir() / "tests" / "node"; }
 
 bool HasPackages() { return std::filesystem::exists(NodeFolder() / "node_modules" / "jose"); }
 
@@ -53,10 +49,6 @@ class Issued : public testing::Test {
                                    "--person", "ada", "--scope", "leases:read leases:write"});
     EXPECT_EQ(issued.exit_code, 0) << issued.err;
     return issued.out.substr(0, issued.out.find('\n'));
-  }
-  std::string Text(const std::string& name) const {
-    std::ifstream file(File(name));
-    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   support::TempDir folder_;
@@ -95,34 +87,6 @@ TEST_F(Issued, AnIssuersTokensAreTakenByTheKeysThatItPublishes) {
     Eventually("the issuer's keys are known", [&] { return StatusOf(server, token) == 200; });
   }
   EXPECT_EQ(StatusOf(server, Issue("other")), 401);
-}
-
-TEST_F(Issued, KeysChangeWhileTheServerRuns) {
-  const std::string first = Issue("first");
-  const std::string second = Issue("second", "ES256");
-  const auto set = [&](std::initializer_list<const char*> names) {
-    std::string text = R"({"keys":[)";
-    for (const char* name : names) text += (text.ends_with('[') ? "" : ",") + Text(name);
-    Write("keys.json", text + "]}");
-  };
-  set({"first.pub"});
-  ServerProcess server(Options("auth.keys", File("keys.json")));
-  EXPECT_EQ(StatusOf(server, first), 200);
-  EXPECT_EQ(StatusOf(server, second), 401);
-  set({"first.pub", "second.pub"});
-  server.process().Kill(SIGHUP);
-  Eventually("the new key counts", [&] { return StatusOf(server, second) == 200; });
-  EXPECT_EQ(StatusOf(server, first), 200);
-  set({"second.pub"});
-  server.process().Kill(SIGHUP);
-  Eventually("the old key is gone", [&] { return StatusOf(server, first) == 401; });
-  Write("keys.json", "{");
-  server.process().Kill(SIGHUP);
-  Eventually("it says so", [&] {
-    return server.Output().find("auth.keys_refused") != std::string::npos ||
-           server.Output().find("the keys stay as they are") != std::string::npos;
-  });
-  EXPECT_EQ(StatusOf(server, second), 200);
 }
 
 TEST_F(Issued, WithKeysTheServerListensElsewhere) {

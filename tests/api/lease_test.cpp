@@ -1,8 +1,10 @@
-// Leases over HTTP: each operation and each of its documented answers (spec 20).
+// Leases and reliable tasks over HTTP: each operation and each of its documented answers.
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/lease_calls.hpp"
+#include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 
 namespace tenure::api {
@@ -64,28 +66,6 @@ TEST_P(Leases, L1_WhatSomebodyHoldsIsRefusedWithAllThatIsNeededToDecideWhatNext)
   EXPECT_THAT(problem["detail"].Text(), testing::HasSubstr("worker-1"));
 }
 
-TEST_P(Leases, TheLiveTermAgainIsTheSameGrantAndARenewal) {
-  const Ask ask{.ttl_ms = 60'000};
-  const Json first = lease_.Acquire(ask).Json();
-  Ask longer = ask;
-  longer.ttl_ms = 120'000;
-  const Json again = lease_.Acquire(longer).Json();
-  EXPECT_EQ(again["fence"].Int(), first["fence"].Int());
-  EXPECT_EQ(again["granted_at"].Text(), first["granted_at"].Text());
-  EXPECT_EQ(again["remaining_ms"].Int(), 120'000);
-}
-
-TEST_P(Leases, L2_EachNewHolderHasAHigherFence) {
-  std::int64_t last = 0;
-  for (int round = 0; round < 5; ++round) {
-    EXPECT_EQ(lease_.Acquire().status, 200);
-    EXPECT_GT(lease_.fence(), last);
-    last = lease_.fence();
-    EXPECT_EQ(lease_.Renew().Json()["fence"].Int(), last) << "a renewal leaves it";
-    EXPECT_TRUE(lease_.Release().Json()["released"].Bool());
-  }
-}
-
 TEST_P(Leases, ARenewalRestartsTheDeadlineAndMayChangeTheTtl) {
   lease_.Acquire({.ttl_ms = 60'000});
   const Json renewed = lease_.Renew().Json();
@@ -95,22 +75,6 @@ TEST_P(Leases, ARenewalRestartsTheDeadlineAndMayChangeTheTtl) {
   body.replace(body.size() - 1, 1, R"(,"ttl_ms":5000})");
   EXPECT_EQ(lease_.Post("renew", body).Json()["remaining_ms"].Int(), 5'000);
   EXPECT_EQ(lease_.Look()["ttl_ms"].Int(), 5'000);
-}
-
-TEST_P(Leases, L4_ARenewalByAnybodyButTheHolderIsLost) {
-  EXPECT_EQ(Refusal(lease_.Post("renew", R"({"fence":1,"term":")" + NewUuid() + "\"}")),
-            "lease-lost unknown")
-      << "never granted";
-  lease_.Acquire();
-  EXPECT_EQ(Refusal(lease_.Post("renew", R"({"fence":)" + std::to_string(lease_.fence()) +
-                                             R"(,"term":")" + NewUuid() + "\"}")),
-            "lease-lost unknown")
-      << "another term";
-  EXPECT_EQ(Refusal(lease_.Post("renew", R"({"fence":)" + std::to_string(lease_.fence() + 1) +
-                                             R"(,"term":")" + lease_.term() + "\"}")),
-            "lease-lost unknown")
-      << "another fence";
-  EXPECT_EQ(lease_.Renew().status, 200) << "nothing of that did any harm";
 }
 
 TEST_P(Leases, ALossSaysWhichWayTheGrantEnded) {
@@ -129,14 +93,6 @@ TEST_P(Leases, ALossSaysWhichWayTheGrantEnded) {
   broken.Acquire();
   broken.Break();
   EXPECT_EQ(Refusal(broken.Renew()), "lease-lost broken");
-}
-
-TEST_P(Leases, ATermThatIsOverIsNeverGrantedAgain) {
-  const Ask ask;
-  lease_.Acquire(ask);
-  lease_.Release();
-  EXPECT_EQ(Refusal(lease_.Acquire(ask)), "lease-lost released");
-  EXPECT_EQ(lease_.Acquire().status, 200) << "a new one is";
 }
 
 TEST_P(Leases, L4_ASecondReleaseAndAStrangersChangeNothingAndSaySo) {
@@ -196,31 +152,17 @@ TEST_P(Leases, ABreakWithAFenceBreaksThatGrantAndNoOther) {
   EXPECT_EQ(lease_.Renew().status, 200);
 }
 
-TEST_P(Leases, ABreakUnderAKeyIsCarriedOutOnceAndAnsweredAgain) {
-  const support::HttpHeaders once{{"Idempotency-Key", NewUuid()}};
-  lease_.Acquire();
-  const HttpResponse first = lease_.Break(R"(,"force":true)", once);
-  EXPECT_TRUE(first.Json()["broken"].Bool());
-  lease_.Acquire();
-  EXPECT_EQ(lease_.Break(R"(,"force":true)", once).body, first.body);
-  EXPECT_EQ(lease_.Renew().status, 200) << "the next holder was left alone";
-  const HttpResponse other = lease_.Break("", once);
-  EXPECT_EQ(other.status, 422);
-  EXPECT_EQ(ProblemType(other), "idempotency-key-reused");
-}
-
 TEST_P(Leases, ABreakOfWhatNobodyHoldsOrKnows) {
+  const support::HttpHeaders once{{"Idempotency-Key", NewUuid()}};
+  const std::string force = R"(,"force":true)";
   EXPECT_EQ(lease_.Break().status, 404);
+  EXPECT_EQ(lease_.Break(force, once).status, 404);
+  EXPECT_EQ(lease_.Break(force, once).status, 404);
+  lease_.Acquire();
+  EXPECT_EQ(lease_.Break(force, once).status, 200) << "that nobody knew it was not kept";
   lease_.Acquire();
   lease_.Release();
   EXPECT_FALSE(lease_.Break().Json()["broken"].Bool());
-}
-
-TEST_P(Leases, AReleaseEndsADrain) {
-  lease_.Acquire();
-  lease_.Break(R"(,"drain_ms":600000)");
-  EXPECT_TRUE(lease_.Release().Json()["released"].Bool());
-  EXPECT_EQ(lease_.Acquire().status, 200);
 }
 
 TEST_P(Leases, OneHeartbeatRenewsManyAndAnswersEachByItself) {
@@ -303,8 +245,128 @@ TEST_P(Leases, AListIsByNameAndCanBeNarrowedAndCutIntoPages) {
   EXPECT_EQ(names("&limit=2&cursor=" + prefix + "b"), "c");
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, Leases, testing::Values(Engine::kSqlite, Engine::kPostgres),
-                         EngineName);
+INSTANTIATE_TEST_SUITE_P(Engines, Leases, EachEngine(), EngineName);
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+class TaskApi : public testing::TestWithParam<Engine> {
+ protected:
+  HttpResponse Post(const std::string& action, const std::string& body) const {
+    return api_.Call("POST", "/api/v1/tasks/" + name_ + "/" + action, body);
+  }
+  static std::string ClaimBody(const std::string& term, std::int64_t interval_ms = kHourMs,
+                               std::int64_t lock_timeout_ms = 120'000) {
+    return R"({"term":")" + term + R"(","holder":"worker","interval_ms":)" +
+           std::to_string(interval_ms) + R"(,"lock_timeout_ms":)" +
+           std::to_string(lock_timeout_ms) + "}";
+  }
+  Json Claim(const std::string& term = NewUuid()) const {
+    return Post("claim", ClaimBody(term)).Json();
+  }
+  Json Finish(const Json& run, const std::string& more = "") const {
+    return Post("finish", GrantJson(run["lock"], more)).Json();
+  }
+  Json Listed() const {
+    const Json page = api_.Get("/api/v1/tasks").Json();
+    for (const Json& task : page["items"].Elements())
+      if (task["name"].Text() == name_) return task;
+    throw std::runtime_error("the task is not in the list");
+  }
+
+  Api api_{SharedServer(GetParam())};
+  const std::string name_ = "test-" + NewUuid();
+};
+
+TEST_P(TaskApi, T1_ADueRunIsHandedToOneWithItsNominalTimeAndItsLock) {
+  const Json run = Claim();
+  EXPECT_TRUE(run["due"].Bool());
+  EXPECT_EQ(run["nominal_ms"].Int() % kHourMs, 0) << "on the grid";
+  EXPECT_EQ(TimeMs(run["nominal_at"].Text()), run["nominal_ms"].Int());
+  EXPECT_EQ(run["lock"]["name"].Text(), "task/" + name_);
+  EXPECT_FALSE(run["reclaimed"].Bool());
+  const Json other = Claim();
+  EXPECT_FALSE(other["due"].Bool());
+  EXPECT_GT(other["retry_after_ms"].Int(), 0);
+}
+
+TEST_P(TaskApi, TheLockIsALeaseLikeAnyOther) {
+  const Json run = Claim();
+  Lease lock(api_, run["lock"]["name"].Text());
+  EXPECT_EQ(lock.Acquire().status, 409);
+  EXPECT_EQ(lock.Look()["holder"].Text(), "worker");
+  EXPECT_EQ(lock.Post("renew", GrantJson(run["lock"])).status, 200);
+}
+
+TEST_P(TaskApi, ACompleteRunIsFollowedByTheNextGridTime) {
+  const Json run = Claim();
+  const Json finished = Finish(run);
+  EXPECT_TRUE(finished["accepted"].Bool());
+  EXPECT_FALSE(finished.Has("reason"));
+  EXPECT_EQ(TimeMs(finished["next_run_at"].Text()) % kHourMs, 0);
+  EXPECT_GT(TimeMs(finished["next_run_at"].Text()), run["nominal_ms"].Int());
+  EXPECT_FALSE(Claim()["due"].Bool());
+  const Json task = Listed();
+  EXPECT_EQ(task["runs"].Int(), 1);
+  EXPECT_EQ(task["interval_ms"].Int(), kHourMs);
+  EXPECT_EQ(task["last_nominal_at"].Text(), run["nominal_at"].Text());
+  EXPECT_EQ(task["next_run_at"].Text(), finished["next_run_at"].Text());
+  EXPECT_TRUE(task["holder"].IsNull());
+}
+
+TEST_P(TaskApi, T1_ARunIsFinishedOnceAndByItsOwnerOnly) {
+  const Json run = Claim();
+  const std::string stranger = GrantJson(run["lock"]["fence"].Int(), NewUuid());
+  EXPECT_FALSE(Post("finish", stranger).Json()["accepted"].Bool());
+  EXPECT_TRUE(Finish(run)["accepted"].Bool());
+  const Json again = Finish(run);
+  EXPECT_FALSE(again["accepted"].Bool());
+  EXPECT_EQ(again["reason"].Text(), "released");
+  EXPECT_EQ(Listed()["runs"].Int(), 1);
+}
+
+TEST_P(TaskApi, AFailedRunIsKeptInMindAndDueAgainSoon) {
+  const Json run = Claim();
+  EXPECT_TRUE(Finish(run, R"(,"error":"the disk is full")")["accepted"].Bool());
+  const Json task = Listed();
+  EXPECT_EQ(task["failures"].Int(), 1);
+  EXPECT_EQ(task["last_error"].Text(), "the disk is full");
+  EXPECT_EQ(task["runs"].Int(), 0);
+  Json again = Claim();
+  Eventually("it is due again", [&] {
+    if (!again["due"].Bool()) again = Claim();
+    return again["due"].Bool();
+  });
+  EXPECT_EQ(again["nominal_ms"].Int(), run["nominal_ms"].Int()) << "the same run, not the next";
+  Finish(again);
+  EXPECT_EQ(Listed()["failures"].Int(), 0);
+  EXPECT_FALSE(Listed().Has("last_error"));
+}
+
+TEST_P(TaskApi, APersonMayAskForARunNow) {
+  Finish(Claim());
+  EXPECT_FALSE(Claim()["due"].Bool());
+  const HttpResponse asked = Post("run", "{}");
+  EXPECT_EQ(asked.status, 202);
+  EXPECT_FALSE(asked.Json()["under_way"].Bool());
+  const Json run = Claim();
+  EXPECT_TRUE(run["due"].Bool());
+  EXPECT_TRUE(Post("run", "{}").Json()["under_way"].Bool());
+  Finish(run);
+  EXPECT_TRUE(Claim()["due"].Bool()) << "one more follows";
+}
+
+TEST_P(TaskApi, WhoRunsItShowsInTheList) {
+  Claim();
+  EXPECT_EQ(Listed()["holder"].Text(), "worker");
+  EXPECT_GE(Listed()["lock_age_ms"].Int(), 0);
+}
+
+TEST_P(TaskApi, AnUnknownTaskIsNotFound) {
+  EXPECT_EQ(Post("run", "{}").status, 404);
+  EXPECT_FALSE(Post("finish", GrantJson(1, NewUuid())).Json()["accepted"].Bool());
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, TaskApi, EachEngine(), EngineName);
 
 }  // namespace
 }  // namespace tenure::api

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/message_calls.hpp"
+#include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 
 namespace tenure::api {
@@ -85,15 +85,6 @@ TEST_P(Messages, AListIsAnsweredAsAListAndComesOutByPriorityThenInItsOrder) {
   EXPECT_EQ(one.Json()["ids"].Size(), 1U) << "a list of one is a list";
 }
 
-TEST_P(Messages, AFullBatchOfAThousandIsTaken) {
-  std::string list = topic_.Message();
-  for (int i = 1; i < 1'000; ++i) list += "," + topic_.Message();
-  const HttpResponse sent = api_.Call("POST", "/api/v1/messages", R"({"messages":[)" + list + "]}");
-  EXPECT_EQ(sent.status, 201);
-  EXPECT_EQ(sent.Json()["ids"].Size(), 1'000U);
-  EXPECT_EQ(topic_.Claim(R"(,"max":1000)").Json()["messages"].Size(), 1'000U);
-}
-
 TEST_P(Messages, ADedupKeyGivesTheEarlierIdAndEnqueuesNothing) {
   const std::string id = topic_.Send(R"(,"dedup_key":"k")");
   const HttpResponse again = topic_.Enqueue(R"(,"dedup_key":"k")");
@@ -105,17 +96,6 @@ TEST_P(Messages, ADedupKeyGivesTheEarlierIdAndEnqueuesNothing) {
   EXPECT_EQ(mixed.status, 201) << "one of them is new";
   EXPECT_EQ(mixed.Json()["duplicates"].Dump(), R"([")" + id + R"("])");
   EXPECT_EQ(topic_.Claim().Json()["messages"].Size(), 2U);
-}
-
-TEST_P(Messages, TheSameIdempotencyKeyEnqueuesOnce) {
-  const support::HttpHeaders key{{"Idempotency-Key", NewUuid()}};
-  const HttpResponse first = topic_.Enqueue("", key);
-  const HttpResponse again = topic_.Enqueue("", key);
-  EXPECT_EQ(first.status, 201);
-  EXPECT_EQ(again.status, 201);
-  EXPECT_EQ(again.body, first.body);
-  EXPECT_EQ(topic_.Enqueue(R"(,"priority":1)", key).status, 422);
-  EXPECT_EQ(topic_.Claim().Json()["messages"].Size(), 1U);
 }
 
 TEST_P(Messages, TheSameClaimIdGivesTheSameMessagesAndFences) {
@@ -166,6 +146,36 @@ TEST_P(Messages, OneReportMayHaveBothKindsAndEachIsAnswered) {
                                         R"("],"stale":[],"gone":[")" + unknown.id + R"("]})");
   EXPECT_EQ(topic_.Look(one.id)["attempts"].Int(), 1);
   EXPECT_EQ(topic_.Look(two.id)["attempts"].Int(), 0);
+}
+
+TEST(MessagesLocked, AReportThatIsCarriedOutInHalfDoesNotSayThatNothingHappened) {
+  const Api api(SharedServer(Engine::kPostgres));
+  SqlSession user(SharedStore(Engine::kPostgres).url());
+  for (const bool begun_first : {true, false}) {
+    for (const bool begun_is_locked : {true, false}) {
+      const Topic topic(api);
+      topic.Send();
+      topic.Send();
+      const Json both = topic.Claim().Json()["messages"];
+      const Claimed begun{both[0]["id"].Text(), both[0]["fence"].Int()};
+      const Claimed untouched{both[1]["id"].Text(), both[1]["fence"].Int()};
+      const std::string other = untouched.Json(R"(,"started":false)");
+      const std::string body = R"({"claims":[)" + (begun_first ? begun.Json() : other) + "," +
+                               (begun_first ? other : begun.Json()) + "]}";
+      const Claimed& locked = begun_is_locked ? begun : untouched;
+      const Claimed& free = begun_is_locked ? untouched : begun;
+      user.Execute("begin");
+      user.Execute("select 1 from tenure.messages where id = '" + locked.id + "' for update");
+      const HttpResponse half = api.Call("POST", "/api/v1/messages/abandon", body);
+      EXPECT_EQ(half.status, 503) << half.body;
+      const bool is_done = topic.Look(free.id)["state"].Text() != "claimed";
+      EXPECT_EQ(ProblemType(half), is_done ? "outcome-unknown" : "contended") << half.body;
+      user.Execute("rollback");
+      EXPECT_EQ(topic.Look(locked.id)["state"].Text(), "claimed");
+      EXPECT_EQ(api.Call("POST", "/api/v1/messages/abandon", body).status, 200);
+      EXPECT_NE(topic.Look(locked.id)["state"].Text(), "claimed");
+    }
+  }
 }
 
 TEST_P(Messages, AnExtensionMovesTheDeadline) {
@@ -279,51 +289,7 @@ TEST_P(Messages, ACancelledTimerNeverFires) {
   EXPECT_EQ(api_.Get("/api/v1/timers/" + id).status, 404);
 }
 
-TEST_P(Messages, OfATimerThatIsCancelledWhenItIsDueEitherItFiresOrItIsCancelled) {
-  for (int round = 0; round < 20; ++round) {
-    const std::string id = topic_.SetTimer(round);
-    const int status = api_.Call("DELETE", "/api/v1/timers/" + id).status;
-    ASSERT_TRUE(status == 204 || status == 409) << status;
-    const bool there = api_.Get("/api/v1/messages/" + id).status == 200;
-    EXPECT_EQ(there, status == 409) << "round " << round;
-    if (there) {
-      EXPECT_EQ(OutcomeOf(topic_.Report("ack", topic_.Take())), "done");
-    }
-  }
-}
-
-/// After its start a server leaves the claims of others in peace for one lease time, so this takes
-/// up to half a minute: both engines at once.
-TEST(MessageLeases, M2_WhoAcknowledgesAfterItsLeaseWhatSomebodyElseHasChangesNothing) {
-  struct Case {
-    Topic topic;
-    Claimed late;
-    std::unique_ptr<WaitingClaim> next;
-  };
-  std::vector<Case> cases;
-  for (const Engine engine : {Engine::kSqlite, Engine::kPostgres}) {
-    const Topic topic{Api(SharedServer(engine))};
-    const std::string id = topic.Send();
-    const Claimed late = topic.Take(R"(,"lease_ms":1000)");
-    EXPECT_EQ(late.id, id);
-    cases.push_back({topic, late, std::make_unique<WaitingClaim>(topic)});
-  }
-  for (const auto& [topic, late, next] : cases) {
-    const Json handed = next->Answer().Json()["messages"][0];
-    EXPECT_EQ(handed["id"].Text(), late.id);
-    EXPECT_GT(handed["fence"].Int(), late.fence);
-    EXPECT_EQ(handed["crashes"].Int(), 1) << "its first holder ended without a word";
-    for (const char* action : {"ack", "extend", "abandon", "fail"})
-      EXPECT_EQ(OutcomeOf(topic.Report(action, late)), "stale") << action;
-    EXPECT_EQ(topic.Look(late.id)["state"].Text(), "claimed");
-    const Claimed current{late.id, handed["fence"].Int()};
-    EXPECT_EQ(OutcomeOf(topic.Report("ack", current)), "done");
-    EXPECT_EQ(OutcomeOf(topic.Report("ack", late)), "gone");
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Engines, Messages, testing::Values(Engine::kSqlite, Engine::kPostgres),
-                         EngineName);
+INSTANTIATE_TEST_SUITE_P(Engines, Messages, EachEngine(), EngineName);
 
 }  // namespace
 }  // namespace tenure::api

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
+#include <regex>
 
-#include "api/answer_schema.hpp"
+#include "support/process.hpp"
 
 namespace tenure::api {
 namespace {
 
 using support::HttpResponse;
 using support::Json;
-using Complaint = std::vector<std::string>;
-
-std::string ReadSource(const std::string& name) {
-  const char* source = std::getenv("TENURE_SOURCE_DIR");
-  if (source == nullptr) throw std::runtime_error("TENURE_SOURCE_DIR is not set");
-  std::ifstream file(std::string(source) + "/" + name, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using Texts = std::vector<std::string>;
 
 std::string InCase(std::string_view text, int (*change)(int)) {
   std::string out(text);
@@ -48,8 +37,8 @@ std::string ContentType(const HttpResponse& response) {
   return type.substr(0, type.find(';'));
 }
 
-/// What holds for every answer, whatever it answers (spec 60: no CORS headers, no cookies).
-void CheckAlways(const HttpResponse& response, Complaint& complaints) {
+/// What holds for every answer, whatever it answers: no CORS headers, no cookies.
+void CheckAlways(const HttpResponse& response, Texts& complaints) {
   for (const auto& [name, value] : response.headers) {
     const std::string lower = InCase(name, std::tolower);
     if (lower.starts_with("access-control-") || lower == "set-cookie")
@@ -66,9 +55,136 @@ void CheckAlways(const HttpResponse& response, Complaint& complaints) {
     complaints.emplace_back("the problem's request_id is not X-Request-Id");
 }
 
+/// What `$ref` points to in `document`, or `described` itself.
+Json Resolve(const Json& described, const Json& document) {
+  if (!described.Has("$ref")) return described;
+  std::string way = described["$ref"].Text();  // "#/components/schemas/Session"
+  Json found = document;
+  for (auto slash = way.find('/'); slash != std::string::npos; slash = way.find('/')) {
+    way.erase(0, slash + 1);
+    found = found[way.substr(0, way.find('/'))];
+  }
+  return Resolve(found, document);
+}
+
+std::string TypeOf(const Json& value) {
+  const std::string text = value.Dump();
+  switch (text.front()) {
+    case '{':
+      return "object";
+    case '[':
+      return "array";
+    case '"':
+      return "string";
+    case 't':
+    case 'f':
+      return "boolean";
+    case 'n':
+      return "null";
+    default:
+      return text.find_first_of(".eE") == std::string::npos ? "integer" : "number";
+  }
+}
+
+bool HasType(const Json& value, const Json& types) {
+  const std::string type = TypeOf(value);
+  const auto matches = [&](const Json& wanted) {
+    return wanted.Text() == type || (wanted.Text() == "number" && type == "integer");
+  };
+  if (TypeOf(types) == "string") return matches(types);
+  return std::ranges::any_of(types.Elements(), matches);
+}
+
+/// Stricter than the standard: ids in small letters, times in UTC with milliseconds.
+bool HasFormat(const std::string& text, const std::string& format) {
+  static const std::regex uuid("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+  static const std::regex time(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
+  if (format == "uuid") return std::regex_match(text, uuid);
+  if (format == "date-time") return std::regex_match(text, time);
+  return true;
+}
+
+class Checker {
+ public:
+  Checker(const Json& document, Texts& complaints) : document_(document), complaints_(complaints) {}
+
+  void Check(const Json& value, const Json& described, const std::string& way) {
+    const Json schema = Resolve(described, document_);
+    if (schema.Has("oneOf")) return CheckOneOf(value, schema["oneOf"], way);
+    if (schema.Has("type") && !HasType(value, schema["type"])) {
+      Complain(way, "is " + TypeOf(value) + ", not " + schema["type"].Dump());
+      return;
+    }
+    CheckValue(value, schema, way);
+    const std::string type = TypeOf(value);
+    if (type == "object") CheckObject(value, schema, way);
+    if (type == "array" && schema.Has("items"))
+      for (std::size_t i = 0; i < value.Size(); ++i)
+        Check(value[i], schema["items"], way + "[" + std::to_string(i) + "]");
+  }
+
+ private:
+  /// Exactly one of them fits; when none does, what each has against it.
+  void CheckOneOf(const Json& value, const Json& choices, const std::string& way) {
+    std::size_t fitting = 0;
+    Texts all;
+    for (const Json& choice : choices.Elements()) {
+      Texts against;
+      Checker(document_, against).Check(value, choice, way);
+      fitting += against.empty() ? 1 : 0;
+      all.insert(all.end(), against.begin(), against.end());
+    }
+    if (fitting > 1) Complain(way, "fits more than one of what it may be");
+    if (fitting == 0) complaints_.insert(complaints_.end(), all.begin(), all.end());
+  }
+
+  void CheckValue(const Json& value, const Json& schema, const std::string& way) {
+    if (schema.Has("enum")) {
+      const auto allowed = schema["enum"].Elements();
+      if (std::ranges::none_of(allowed,
+                               [&](const Json& one) { return one.Dump() == value.Dump(); }))
+        Complain(way, value.Dump() + " is none of " + schema["enum"].Dump());
+    }
+    if (schema.Has("format") && TypeOf(value) == "string" &&
+        !HasFormat(value.Text(), schema["format"].Text()))
+      Complain(way, value.Dump() + " is no " + schema["format"].Text());
+  }
+
+  void CheckObject(const Json& value, const Json& schema, const std::string& way) {
+    if (schema.Has("required"))
+      for (const Json& name : schema["required"].Elements())
+        if (!value.Has(name.Text())) Complain(way, name.Text() + " is missing");
+    if (!schema.Has("properties")) return;
+    const bool closed =
+        schema.Has("additionalProperties") && schema["additionalProperties"].Dump() == "false";
+    for (const std::string& name : value.Keys()) {
+      if (schema["properties"].Has(name))
+        Check(value[name], schema["properties"][name], way + "." + name);
+      else if (closed)
+        Complain(way, name + " is not documented");
+    }
+  }
+
+  void Complain(const std::string& way, const std::string& what) {
+    complaints_.push_back(way + ": " + what);
+  }
+
+  const Json& document_;
+  Texts& complaints_;
+};
+
+/// Checks a value against the part of JSON Schema that openapi.json uses: type, enum, required,
+/// properties, additionalProperties, items, format. Adds what is wrong, with the way to it.
+void CheckAgainstSchema(const Json& value, const Json& schema, const Json& document,
+                        Texts& complaints) {
+  Checker(document, complaints).Check(value, schema, "$");
+}
+
 }  // namespace
 
-OpenApi::OpenApi() : text_(ReadSource("openapi.json")), document_(Json::Parse(text_)) {}
+OpenApi::OpenApi()
+    : text_(support::ReadFile(support::SourceDir() / "openapi.json")),
+      document_(Json::Parse(text_)) {}
 
 const OpenApi& OpenApi::OfTheSource() {
   static const OpenApi document;
@@ -103,18 +219,18 @@ std::vector<std::string> OpenApi::PatternsOf(std::string_view target) const {
   return patterns;
 }
 
-Complaint OpenApi::Complaints(std::string_view method, std::string_view target,
-                              const HttpResponse& response) const {
+Texts OpenApi::Complaints(std::string_view method, std::string_view target,
+                          const HttpResponse& response) const {
   const auto patterns = PatternsOf(target);
   if (patterns.empty()) {
-    Complaint complaints = ProblemComplaints(response);
+    Texts complaints = ProblemComplaints(response);
     if (response.status != 404 && response.status != 403)
       complaints.emplace_back("a path that is not documented is not found");
     return complaints;
   }
   if (response.status == 405) return ProblemComplaints(response);
 
-  Complaint complaints;
+  Texts complaints;
   CheckAlways(response, complaints);
   const std::string name = method == "HEAD" ? "get" : InCase(method, std::tolower);
   const auto path = std::ranges::find_if(
@@ -133,7 +249,7 @@ Complaint OpenApi::Complaints(std::string_view method, std::string_view target,
 }
 
 void OpenApi::CheckResponse(const Json& described, std::string_view method,
-                            const HttpResponse& response, Complaint& complaints) const {
+                            const HttpResponse& response, Texts& complaints) const {
   if (described.Has("headers"))
     for (const std::string& header : described["headers"].Keys())
       if (!response.FindHeader(header))
@@ -151,8 +267,8 @@ void OpenApi::CheckResponse(const Json& described, std::string_view method,
   CheckAgainstSchema(response.Json(), described["content"][type]["schema"], document_, complaints);
 }
 
-Complaint OpenApi::ProblemComplaints(const HttpResponse& response) const {
-  Complaint complaints;
+Texts OpenApi::ProblemComplaints(const HttpResponse& response) const {
+  Texts complaints;
   CheckAlways(response, complaints);
   if (ContentType(response) != "application/problem+json")
     complaints.emplace_back("the answer is no problem document");

@@ -1,7 +1,6 @@
 #include "api/sample_requests.hpp"
 
-#include "api/lease_calls.hpp"
-#include "api/message_calls.hpp"
+#include "api/calls.hpp"
 
 namespace tenure::api {
 
@@ -21,6 +20,8 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
       path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
     return OfMessages(method, path);
   if (path.starts_with("/usage/")) return OfUsage(method, path);
+  if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
+    return OfSeats(method, path);
   std::string target = path;
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
@@ -43,9 +44,7 @@ SampleRequests::Request SampleRequests::OfTask(const std::string& action) const 
   const std::string claim =
       R"({"term":")" + NewUuid() + R"(","holder":"me","interval_ms":1000,"lock_timeout_ms":1000})";
   const support::Json lock = api_.Call("POST", task + "/claim", claim).Json()["lock"];
-  const std::string finish = R"({"fence":)" + std::to_string(lock["fence"].Int()) + R"(,"term":")" +
-                             lock["term"].Text() + "\"}";
-  return {task + action, action == "/claim" ? claim : action == "/finish" ? finish : "{}"};
+  return {task + action, action == "/claim" ? claim : action == "/finish" ? GrantJson(lock) : "{}"};
 }
 
 SampleRequests::Request SampleRequests::OfInbox(const std::string& action) const {
@@ -88,6 +87,44 @@ SampleRequests::Request SampleRequests::OfUsage(const std::string& method,
   if (path == "/usage/factors" && method == "POST")
     return {path, R"({"sessionKind":1,"factor":"1"})"};
   return {path, method == "POST" ? "{}" : ""};
+}
+
+/// A licence of one seat with a holder, and where it is asked for somebody who waits.
+SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
+                                                const std::string& path) const {
+  const std::string base = "/api/v1/licenses";
+  if (path.starts_with("/api/v1/organizations")) {
+    const std::string id = NewUuid();
+    const std::string made = R"({"id":")" + id + R"(","name":"Acme"})";
+    if (path == "/api/v1/organizations") return {path, method == "POST" ? made : ""};
+    api_.Call("POST", "/api/v1/organizations", made);
+    return {"/api/v1/organizations/" + id, method == "PATCH" ? R"({"name":"Acme 2"})" : ""};
+  }
+  if (path == base) return {path, method == "POST" ? R"({"seats":2})" : ""};
+  const support::Json license = api_.Call("POST", base, R"({"seats":1})").Json();
+  const std::string id = license["id"].Text();
+  const auto ask = [&](const std::string& more) {
+    return R"({"license_key":")" + license["license_key"].Text() + R"(","machine_id":")" +
+           NewUuid() + "\"" + more + "}";
+  };
+  if (path == base + "/acquire") return {path, ask("")};
+  const std::string session =
+      api_.Call("POST", base + "/acquire", ask("")).Json()["session_id"].Text();
+  if (path == base + "/heartbeats") return {path, R"({"session_ids":[")" + session + "\"]}"};
+  if (path.starts_with(base + "/sessions/{id}"))
+    return {base + "/sessions/" + session + path.substr((base + "/sessions/{id}").size()),
+            method == "POST" ? "{}" : ""};
+  if (path.find("/tickets/") != std::string::npos) {
+    const std::string ticket =
+        api_.Call("POST", base + "/acquire", ask(R"(,"wait_seconds":1)")).Json()["ticket"].Text();
+    return {path.starts_with(base + "/tickets/") ? base + "/tickets/" + ticket
+                                                 : base + "/" + id + "/tickets/" + ticket,
+            ""};
+  }
+  const std::string action = path.substr((base + "/{id}").size());
+  return {base + "/" + id + action, method == "POST"    ? "{}"
+                                    : method == "PATCH" ? R"({"seats":3})"
+                                                        : ""};
 }
 
 }  // namespace tenure::api

@@ -29,6 +29,7 @@ class SampleRequests {
   Request OfInbox(const std::string& action) const;
   Request OfMessages(const std::string& method, const std::string& path) const;
   Request OfUsage(const std::string& method, const std::string& path) const;
+  Request OfSeats(const std::string& method, const std::string& path) const;
 
   Api api_;
   std::string tenant_;

@@ -1,9 +1,14 @@
 #include "api/store_under_test.hpp"
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include <sqlite3.h>
+
+#include "api/api.hpp"
 
 namespace tenure::api {
 namespace {
@@ -35,6 +40,42 @@ std::vector<SessionRow> ParseRows(const std::string& text) {
   return rows;
 }
 
+/// Windows of usage are short: tests look at them.
+struct Shared {
+  explicit Shared(Engine engine)
+      : store(engine), server(store.Options({"--set", "usage.interval=1s"})) {}
+  StoreUnderTest store;
+  support::ServerProcess server;
+};
+
+const Shared& SharedOf(Engine engine) {
+  static const Shared sqlite(Engine::kSqlite);
+  if (engine == Engine::kSqlite) return sqlite;
+  static const Shared postgres(Engine::kPostgres);
+  return postgres;
+}
+
+std::string Describe(const SessionRow& row) {
+  return "session " + row.id + " (turn " + std::to_string(row.turn) + ", kind " +
+         std::to_string(row.kind) + ", " + TimeText(row.start_ms) + " to " + TimeText(row.end_ms) +
+         ", end reason " + std::to_string(row.end_reason) + ")";
+}
+
+void CheckPair(const SessionRow& before, const SessionRow& after,
+               std::vector<std::string>& contradictions) {
+  const auto say = [&](const std::string& what) {
+    contradictions.push_back(Describe(before) + " and " + Describe(after) + ": " + what);
+  };
+  if (before.IsOpen()) say("the earlier one is open");
+  if (after.turn != before.turn + 1) say("a turn is missing or doubled");
+  if (before.end_ms > after.start_ms) say("they overlap");
+  if (before.end_reason != 1) return;
+  if (before.end_ms != after.start_ms) say("an upgrade left a gap");
+  if (before.kind >= after.kind) say("an upgrade did not raise the kind");
+}
+
+}  // namespace
+
 std::string ExecuteSqlite(const std::filesystem::path& file, const std::string& sql) {
   sqlite3* raw = nullptr;
   const int opened = sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
@@ -52,22 +93,26 @@ std::string ExecuteSqlite(const std::filesystem::path& file, const std::string& 
   return first;
 }
 
-/// Windows of usage are short: tests look at them.
-struct Shared {
-  explicit Shared(Engine engine)
-      : store(engine), server(store.Options({"--set", "usage.interval=1s"})) {}
-  StoreUnderTest store;
-  support::ServerProcess server;
-};
-
-const Shared& SharedOf(Engine engine) {
-  static const Shared sqlite(Engine::kSqlite);
-  if (engine == Engine::kSqlite) return sqlite;
-  static const Shared postgres(Engine::kPostgres);
-  return postgres;
+std::string HexOf(std::string uuid) {
+  std::erase(uuid, '-');
+  return uuid;
 }
 
-}  // namespace
+std::vector<std::string> Contradictions(std::vector<SessionRow> rows) {
+  std::map<std::pair<std::string, std::string>, std::vector<SessionRow>> keys;
+  for (SessionRow& row : rows) keys[{row.user, row.capacity}].push_back(std::move(row));
+  std::vector<std::string> contradictions;
+  for (auto& [key, sessions] : keys) {
+    std::ranges::sort(sessions, {}, &SessionRow::turn);
+    if (sessions.front().turn != 1)
+      contradictions.push_back(Describe(sessions.front()) + " is the first of its key");
+    if (sessions.back().end_reason == 1)
+      contradictions.push_back(Describe(sessions.back()) + " was upgraded to nothing");
+    for (std::size_t i = 1; i < sessions.size(); ++i)
+      CheckPair(sessions[i - 1], sessions[i], contradictions);
+  }
+  return contradictions;
+}
 
 StoreUnderTest::StoreUnderTest(Engine engine, support::PostgresCluster* cluster) : engine_(engine) {
   if (engine == Engine::kSqlite) {

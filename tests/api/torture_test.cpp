@@ -1,5 +1,12 @@
-// Wrong, slow, split, piled up: what arrives on a socket of the real server.
+// What arrives on a socket of the real server: slow, split, piled up (what is wrong: the tests of
+// src/http). And without authentication: this machine only, and nothing that came from elsewhere.
+#include <unistd.h>
+
 #include <deque>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,45 +20,12 @@ namespace {
 using support::FormatRequest;
 using support::HttpConnection;
 using support::HttpResponse;
+using testing::HasSubstr;
 
 class Torture : public testing::Test {
  protected:
   int port() const { return SharedServer(Engine::kSqlite).Port(); }
-  bool IsAlive() { return Api(port()).Get("/livez").status == 200; }
-
-  /// What the server says to these bytes before it hangs up.
-  HttpResponse RefusalOf(const std::string& bytes) {
-    HttpConnection connection(port());
-    connection.Send(bytes);
-    HttpResponse response = connection.ReadResponse();
-    EXPECT_EQ(connection.ReadUntilClose(), "") << "one answer, then the end";
-    return response;
-  }
 };
-
-TEST_F(Torture, ARequestMayArriveByteByByte) {
-  HttpConnection connection(port());
-  for (const int expected : {201, 200}) {
-    static const Key key = NewKey();
-    for (const char byte : FormatRequest(port(), "PUT", "/sessions", PutBody(key, 1)))
-      connection.Send(std::string_view(&byte, 1));
-    const HttpResponse response = connection.ReadResponse();
-    EXPECT_EQ(response.status, expected);
-    ExpectDocumented("PUT", "/sessions", response);
-  }
-}
-
-TEST_F(Torture, AChunkedBodyMayArriveByteByByte) {
-  const std::string body = PutBody(NewKey(), 1);
-  std::string request =
-      FormatRequest(port(), "PUT", "/sessions", "",
-                    {{"Transfer-Encoding", "chunked"}, {"Content-Type", "application/json"}});
-  for (const char byte : body) request += std::string("1\r\n") + byte + "\r\n";
-  request += "0\r\n\r\n";
-  HttpConnection connection(port());
-  for (const char byte : request) connection.Send(std::string_view(&byte, 1));
-  EXPECT_EQ(connection.ReadResponse().status, 201);
-}
 
 TEST_F(Torture, TwoHundredPipelinedPutsAreAnsweredInOrder) {
   std::vector<Key> keys;
@@ -76,117 +50,17 @@ TEST_F(Torture, TwoHundredPipelinedPutsAreAnsweredInOrder) {
   }
 }
 
-TEST_F(Torture, PipelinedRequestsOfAllKindsAreAnsweredInOrder) {
-  const Key key = NewKey();
+/// What else is refused like this: http/request_reader_test.
+TEST_F(Torture, WhatEnablesSmugglingIsRefusedAndTheConnectionEnds) {
   HttpConnection connection(port());
   connection.Send(
-      FormatRequest(port(), "PUT", "/sessions", PutBody(key, 1)) +
-      FormatRequest(port(), "GET", "/nowhere") + FormatRequest(port(), "HEAD", "/livez") +
-      FormatRequest(port(), "GET", "/sessions?userObjectId=" + key.user) +
-      FormatRequest(port(), "PUT", "/sessions", "{") + FormatRequest(port(), "GET", "/livez"));
-  EXPECT_EQ(connection.ReadResponse().status, 201);
-  EXPECT_EQ(connection.ReadResponse().status, 404);
-  EXPECT_EQ(connection.ReadResponse(true).status, 200);
-  EXPECT_EQ(connection.ReadResponse().Json()["items"].Size(), 1U);
-  EXPECT_EQ(connection.ReadResponse().status, 400);
-  EXPECT_EQ(connection.ReadResponse().Json()["status"].Text(), "ok");
-}
-
-TEST_F(Torture, WhatEnablesSmugglingIsRefusedAndTheConnectionEnds) {
-  const std::string put = "PUT /sessions HTTP/1.1\r\nHost: localhost\r\n";
-  const std::string get = "GET /livez HTTP/1.1\r\n";
-  const std::string smuggled = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  const std::string json = "Content-Type: application/json\r\n";
-  const std::vector<std::string> requests{
-      put + json + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" + smuggled,
-      put + json + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length: 2, 2\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length: +2\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length: -1\r\n\r\n" + smuggled,
-      put + json + "Content-Length: 0x2\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length: \r\n\r\n" + smuggled,
-      put + json + "Content-Length: 18446744073709551617\r\n\r\n{}" + smuggled,
-      put + json + "Content-Length : 2\r\n\r\n{}" + smuggled,
-      put + json + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: identity\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-      put + json + "Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n" + smuggled,
-      put + json + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}X\r\n0\r\n\r\n" + smuggled,
-      put + "X: a\r\n folded\r\n\r\n",
-      put + "X: a\r\n\tfolded\r\n\r\n",
-      put + "X: a\nY: b\r\n\r\n",
-      put + "X: a\rb\r\n\r\n",
-      put + "Bad Name: a\r\n\r\n",
-      put + ": empty\r\n\r\n",
-      put + std::string("X: a\0b\r\n\r\n", 10),
-      get + "\r\n",
-      get + "Host: localhost\r\nHost: localhost\r\n\r\n",
-      get + "Host:\r\n\r\n",
-      "GET  /livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET http://evil.com/livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET /livez#x HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET /livez\r\n\r\n",
-      "\x16\x03\x01\x02 a TLS hello\r\n\r\n",
-  };
-  for (const std::string& request : requests) {
-    const HttpResponse response = RefusalOf(request);
-    ExpectProblem(response, 400);
-    EXPECT_EQ(response.FindHeader("Connection"), "close") << request;
-    if (HasFailure()) FAIL() << "after: " << request;
-  }
-}
-
-TEST_F(Torture, AnotherVersionOfHttpIs505) {
-  for (const char* version : {"HTTP/2.0", "HTTP/0.9", "HTTP/1.2", "HTTP/3.0"})
-    ExpectProblem(RefusalOf(std::string("GET /livez ") + version + "\r\nHost: localhost\r\n\r\n"),
-                  505);
-}
-
-TEST_F(Torture, AHeaderBeyondTheLimitIs431) {
-  const std::string start = "GET /livez HTTP/1.1\r\nHost: localhost\r\n";
-  ExpectProblem(RefusalOf(start + "X: " + std::string(64 << 10, 'x') + "\r\n\r\n"), 431);
-  ExpectProblem(RefusalOf("GET /" + std::string(64 << 10, 'x') + " HTTP/1.1\r\n\r\n"), 431);
-  std::string many = start;
-  for (int i = 0; i < 5'000; ++i) many += "X: y\r\n";
-  ExpectProblem(RefusalOf(many + "\r\n"), 431);
-  EXPECT_TRUE(IsAlive());
-}
-
-TEST_F(Torture, ABodyBeyondTheLimitIs413WhicheverWayItIsSent) {
-  HttpConnection announced(port());
-  announced.Send(
-      FormatRequest(port(), "PUT", "/sessions", "",
-                    {{"Content-Type", "application/json"}, {"Content-Length", "999999999999"}}));
-  ExpectProblem(announced.ReadResponse(), 413);  // before a single byte of it
-
-  HttpConnection chunked(port());
-  chunked.Send(
-      FormatRequest(port(), "PUT", "/sessions", "",
-                    {{"Content-Type", "application/json"}, {"Transfer-Encoding", "chunked"}}));
-  for (int i = 0; i < 33; ++i) chunked.Send("10000\r\n" + std::string(0x10000, ' ') + "\r\n");
-  ExpectProblem(chunked.ReadResponse(), 413);
-
-  ExpectProblem(RefusalOf("PUT /sessions HTTP/1.1\r\nHost: localhost\r\n"
-                          "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-                          "FFFFFFFFFFFFFFFFF\r\n"),
-                413);
-}
-
-TEST_F(Torture, AClientThatAsksFirstIsToldToContinue) {
-  HttpConnection connection(port());
-  const std::string body = PutBody(NewKey(), 1);
-  connection.Send(FormatRequest(port(), "PUT", "/sessions", "",
-                                {{"Content-Type", "application/json"},
-                                 {"Expect", "100-continue"},
-                                 {"Content-Length", std::to_string(body.size())}}));
-  EXPECT_EQ(connection.ReadResponse().status, 100);
-  connection.Send(body);
-  EXPECT_EQ(connection.ReadResponse().status, 201);
+      "PUT /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+      "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const HttpResponse response = connection.ReadResponse();
+  ExpectProblem(response, 400);
+  EXPECT_EQ(response.FindHeader("Connection"), "close");
+  EXPECT_EQ(connection.ReadUntilClose(), "") << "one answer, then the end";
 }
 
 TEST_F(Torture, SlowClientsDoNotHoldUpOthers) {
@@ -202,19 +76,6 @@ TEST_F(Torture, SlowClientsDoNotHoldUpOthers) {
   int created = 0;
   for (HttpConnection& connection : slow) created += connection.ReadResponse().status == 201;
   EXPECT_EQ(created, 1) << "one of a hundred with the same key";
-}
-
-TEST_F(Torture, ClientsThatHangUpInTheMiddleDoNoHarm) {
-  const std::string request = FormatRequest(port(), "PUT", "/sessions", PutBody(NewKey(), 1));
-  for (std::size_t size = 0; size <= request.size(); size += 7) {
-    HttpConnection reset(port());
-    reset.Send(request.substr(0, size));
-    reset.Reset();
-    HttpConnection closed(port());
-    closed.Send(request.substr(0, size));
-    closed.HalfClose();
-  }
-  EXPECT_TRUE(IsAlive());
 }
 
 TEST_F(Torture, AThousandConnectionsAtOnceAreAllServed) {
@@ -234,26 +95,6 @@ TEST_F(Torture, AThousandConnectionsAtOnceAreAllServed) {
   EXPECT_EQ(existing, 999);
 }
 
-TEST_F(Torture, OneConnectionTooManyIsTurnedAwayWith503) {
-  const StoreUnderTest store(Engine::kSqlite);
-  const auto server = store.Serve({"--set", "http.max_connections=3"});
-  std::deque<HttpConnection> held;
-  for (int i = 0; i < 3; ++i) {
-    held.emplace_back(server->Port());
-    EXPECT_EQ(held.back().Call("GET", "/livez").status, 200);
-  }
-  HttpConnection refused(server->Port());
-  const HttpResponse response = refused.ReadResponse();
-  ExpectProblem(response, 503);
-  EXPECT_TRUE(response.FindHeader("Retry-After"));
-  held.pop_back();
-  Eventually("a place is free again", [&] {
-    HttpConnection next(server->Port());
-    next.Send(FormatRequest(server->Port(), "GET", "/livez"));
-    return next.ReadResponse().status == 200;
-  });
-}
-
 TEST_F(Torture, AHeaderOrBodyThatNeverEndsIs408) {
   const StoreUnderTest store(Engine::kSqlite);
   const auto server =
@@ -266,6 +107,87 @@ TEST_F(Torture, AHeaderOrBodyThatNeverEndsIs408) {
             "{");
   ExpectProblem(header.ReadResponse(), 408);
   ExpectProblem(body.ReadResponse(), 408);
+}
+
+class ProtectedMode : public testing::Test {
+ protected:
+  /// The status for a request with one more (or another) header.
+  int StatusWith(const std::string& name, const std::string& value) {
+    const auto response = api_.Call("GET", "/sessions?limit=1", "", {{name, value}});
+    if (response.status == 403) {
+      EXPECT_EQ(ProblemType(response), "protected-mode");
+    }
+    return response.status;
+  }
+
+  Api api_{SharedServer(Engine::kSqlite)};
+};
+
+/// Local addresses of the listening TCP sockets of a process, as the kernel prints them.
+std::set<std::string> ListeningAddresses(pid_t pid) {
+  const std::filesystem::path process = "/proc/" + std::to_string(pid);
+  std::set<std::string> inodes;
+  for (const auto& entry : std::filesystem::directory_iterator(process / "fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone);
+    if (target.starts_with("socket:[")) inodes.insert(target.substr(8, target.size() - 9));
+  }
+  std::set<std::string> addresses;
+  for (const char* table : {"net/tcp", "net/tcp6"}) {
+    std::ifstream file(process / table);
+    std::string line;
+    std::getline(file, line);  // the heading
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      const std::vector<std::string> columns{std::istream_iterator<std::string>(words), {}};
+      constexpr const char* kListening = "0A";
+      if (columns.at(3) == kListening && inodes.contains(columns.at(9)))
+        addresses.insert(columns.at(1).substr(0, columns.at(1).find(':')));
+    }
+  }
+  return addresses;
+}
+
+/// Which of them is foreign: http/protection_test.
+TEST_F(ProtectedMode, AForeignHostOriginSiteAndAProxyAreRefused) {
+  const std::string own = "http://127.0.0.1:" + std::to_string(api_.port());
+  for (const auto& [name, value] : support::HttpHeaders{{"Host", "example.com"},
+                                                        {"Origin", "http://example.com"},
+                                                        {"Origin", own + ".evil.com"},
+                                                        {"Sec-Fetch-Site", "cross-site"},
+                                                        {"X-Forwarded-For", "127.0.0.1"},
+                                                        {"Via", "1.1 squid"}})
+    EXPECT_EQ(StatusWith(name, value), 403) << name << ": " << value;
+  for (const auto& [name, value] : support::HttpHeaders{
+           {"Host", "localhost"}, {"Origin", own}, {"Sec-Fetch-Site", "same-origin"}})
+    EXPECT_EQ(StatusWith(name, value), 200) << name << ": " << value;
+}
+
+TEST_F(ProtectedMode, WritesAreRefusedAlikeAndChangeNothing) {
+  const Key key = NewKey();
+  EXPECT_EQ(api_.Call("PUT", "/sessions", PutBody(key, 1), {{"Origin", "http://evil.com"}}).status,
+            403);
+  EXPECT_EQ(api_.Get("/sessions?userObjectId=" + key.user).Json()["items"].Size(), 0U);
+  const std::string id = api_.Put(key, 1).Json()["sessionId"].Text();
+  EXPECT_EQ(api_.Call("DELETE", "/sessions/" + id, "", {{"Via", "1.1 proxy"}}).status, 403);
+  EXPECT_TRUE(api_.Session(id)["isActive"].Bool());
+}
+
+TEST_F(ProtectedMode, ItRefusesToListenElsewhereAndSaysWhatToDo) {
+  for (const char* address : {"0.0.0.0:0", "[::]:0", "192.0.2.1:8080"}) {
+    const support::TempDir data;
+    const auto result = RunTenure({"serve", "--data", data.path(), "--listen", address});
+    EXPECT_EQ(result.exit_code, 1) << address;
+    EXPECT_THAT(result.err, HasSubstr("without authentication")) << address;
+    EXPECT_THAT(result.err, HasSubstr("--listen 127.0.0.1:8080")) << address;
+    EXPECT_EQ(result.out, "") << "it must not say that it listens";
+  }
+}
+
+TEST_F(ProtectedMode, NothingListensBeyondLoopback) {
+  for (const Engine engine : {Engine::kSqlite, Engine::kPostgres})
+    EXPECT_EQ(ListeningAddresses(SharedServer(engine).pid()), std::set<std::string>{"0100007F"})
+        << "127.0.0.1 as the kernel prints it";
 }
 
 }  // namespace

@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/lease_calls.hpp"
-#include "api/message_calls.hpp"
-#include "api/program.hpp"
+#include "api/api.hpp"
+#include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 #include "support/http_receiver.hpp"
 
@@ -291,7 +290,7 @@ TEST_F(Traces, ACollectorThatAsksForPatienceIsAskedAgainWithTheSameSpans) {
   receiver_.Answer(200);
   EXPECT_EQ(first.body, second.body);
   Eventually("it is counted",
-             [&] { return Metric(Api(*server), "trace_spans_exported_total") == 1; });
+             [&] { return Metric(Api(*server), "tenure_trace_spans_exported_total") == 1; });
 }
 
 TEST_F(Traces, WhatIsLeftIsSentWhenTheServerStops) {
@@ -322,7 +321,8 @@ TEST_F(Traces, ACollectorThatRefusesIsNotAskedAgainAndLoggedOnce) {
   }
   Eventually("both are given up", [&] {
     const std::string text = Api(*server).Get("/metrics").body;
-    return text.find("trace_spans_dropped_total{reason=\"not_taken\"} 2\n") != std::string::npos;
+    return text.find("tenure_trace_spans_dropped_total{reason=\"not_taken\"} 2\n") !=
+           std::string::npos;
   });
   const std::string output = server->Output();
   const auto logged = output.find("traces.failed");

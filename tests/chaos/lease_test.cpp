@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 #include "load.hpp"
 #include "standby.hpp"
@@ -154,20 +155,13 @@ TEST_F(LeaseChaos, L3_OnPostgresThatRestartsAndCutsConnections) {
 
 TEST_F(LeaseChaos, L3_OverServersThatAreKilledAndPaused) {
   MakeTable();
-  std::vector<std::unique_ptr<ServerProcess>> servers;
-  for (int i = 0; i < 2; ++i)
-    servers.push_back(std::make_unique<ServerProcess>(support::ServerOptions{.store_url = Url()}));
-  const int port = servers[1]->Port();
-  Holders holders({servers[0]->Url(), servers[1]->Url()}, Url());
-  Torment(holders, {[&] {
-                      servers[1]->Kill();
-                      servers[1] = std::make_unique<ServerProcess>(
-                          support::ServerOptions{.store_url = Url(), .port = port});
-                    },
+  Servers servers(2, [&] { return support::ServerOptions{.store_url = Url()}; });
+  Holders holders({servers[0].Url(), servers[1].Url()}, Url());
+  Torment(holders, {[&] { servers.Kill(1); },
                     [&] {
-                      servers[0]->Pause();
+                      servers[0].Pause();
                       holders.AwaitHolds(1);
-                      servers[0]->Resume();
+                      servers[0].Resume();
                     }});
   EXPECT_EQ(holders.Contradictions(), "");
   EXPECT_EQ(StrayWrites(), "0/0");
@@ -187,26 +181,57 @@ TEST(LeaseFailover, AfterAPromotionWhatIsHeldIsRenewedAndNothingIsGrantedForAWhi
   const std::string url = fmt::format("postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/{}",
                                       primary.port(), standby.port(), database);
   const ServerProcess server({.store_url = url});
-  const std::string term = "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071";
-  const auto acquire = [&](const std::string& name, const std::string& by) {
-    return server.Call("POST", "/api/v1/leases/" + name + "/acquire",
-                       fmt::format(R"({{"term":"{}","ttl_ms":120000,"holder":"h"}})", by),
-                       {{"Content-Type", "application/json"}});
-  };
-  ASSERT_EQ(acquire("kept", term).status, 200);
+  const api::Api api(server);
+  api::Lease kept(api);
+  ASSERT_EQ(kept.Acquire({.ttl_ms = 120'000}).status, 200);
   primary.Stop(PostgresCluster::StopMode::kImmediate);
   standby.Promote();
-  api::Eventually("the server serves again", [&] {
-    return server
-               .Call("POST", "/api/v1/leases/kept/renew",
-                     fmt::format(R"({{"term":"{}","fence":1}})", term),
-                     {{"Content-Type", "application/json"}})
-               .status == 200;
-  });
-  const auto frozen = acquire("other", "0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6072");
+  api::Eventually("the server serves again", [&] { return kept.Renew().status == 200; });
+  const auto frozen = api::Lease(api).Acquire();
   EXPECT_EQ(frozen.status, 409);
   EXPECT_EQ(frozen.Json()["reason"].Text(), "frozen");
   EXPECT_GT(frozen.Json()["retry_after_ms"].Int(), 0);
+}
+
+TEST(LeaseFailover, APromotedStandbyThatHasAllThatWasAnsweredFreezesNothingThoughItsLogIsShorter) {
+  PostgresCluster primary;
+  const std::string database = primary.CreateDatabase();
+  SynchronousStandby standby(primary);
+  const std::string url = fmt::format("postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/{}",
+                                      primary.port(), standby.port(), database);
+  Servers servers(2, [&] {
+    return support::ServerOptions{.store_url = url,
+                                  .flags = {"--set", "store.failover=synchronous"}};
+  });
+  const api::Api api(servers[0]);
+  api::Lease before(api);
+  ASSERT_EQ(before.Acquire().status, 200);
+  before.Release();
+
+  // The standby receives nothing more. What the primary's own log gets now nobody is told of, but
+  // both servers see how long that log is, with the clock that a look reads.
+  const pid_t receiver = std::stoi(
+      api::SqlSession(standby.Url("postgres")).Execute("select pid from pg_stat_wal_receiver"));
+  kill(receiver, SIGSTOP);
+  api::SqlSession local(primary.Url("postgres"));
+  local.Execute("set synchronous_commit = local");
+  local.Execute("create table filler as select md5(i::text) from generate_series(1, 400000) i");
+  for (std::size_t i = 0; i < 2; ++i) before.SeenBy(api::Api(servers[i])).Look();
+  primary.Stop(PostgresCluster::StopMode::kImmediate);
+  kill(receiver, SIGCONT);
+  standby.Promote();
+
+  api::Lease after(api);
+  api::Eventually("the server serves again", [&] { return after.Acquire().status != 503; });
+  EXPECT_GT(after.fence(), 0) << "granted at once";
+  api::Eventually("all lanes are up", [&] {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (api::Api(servers[i]).Get("/readyz").status != 200) return false;
+    return true;
+  });
+  EXPECT_EQ(api::SqlSession(standby.Url(database)).Execute("select incarnation from tenure.store"),
+            "2")
+      << "raised once";
 }
 
 }  // namespace

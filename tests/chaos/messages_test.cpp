@@ -15,7 +15,6 @@
 #include "api/store_under_test.hpp"
 #include "load.hpp"
 #include "message_load.hpp"
-#include "support/port.hpp"
 
 namespace tenure::chaos {
 namespace {
@@ -25,36 +24,29 @@ using api::Eventually;
 using api::StoreUnderTest;
 using support::PostgresCluster;
 using support::Process;
-using support::ServerProcess;
 using testing::IsEmpty;
 
 constexpr std::chrono::seconds kDrainLimit{120};
 
-/// Servers on ports of their own, and what becomes of their store.
+/// Servers of messages, and what becomes of their store.
 class MessageChaos {
  public:
-  MessageChaos(const StoreUnderTest& store, std::size_t servers) : store_(store), ports_(servers) {
-    servers_.resize(servers);
-    for (std::size_t i = 0; i < servers; ++i) Serve(i);
+  MessageChaos(const StoreUnderTest& store, std::size_t servers)
+      : store_(store), servers_(servers, [&] { return store_.Options(); }) {
     // What is finished is kept for a day, so that it can be compared.
     for (const auto& topic : {kPullTopic, kWorkTopic})
-      EXPECT_EQ(api::Api(*servers_.front())
+      EXPECT_EQ(api::Api(servers_[0])
                     .Call("PATCH", "/api/v1/topics/" + topic, R"({"retention_ms":86400000})")
                     .status,
                 200);
   }
 
   void KillServer(std::size_t i, MessageLoad& load) {
-    servers_[i]->Kill();
-    Serve(i);
+    servers_.Kill(i);
     load.ServersAreBack();
   }
   std::size_t size() const { return servers_.size(); }
-  std::vector<int> Ports() const {
-    std::vector<int> ports;
-    for (const auto& port : ports_) ports.push_back(port.number());
-    return ports;
-  }
+  std::vector<int> Ports() const { return servers_.Ports(); }
 
   /// Returns when all messages have ended.
   void Drain(MessageLoad& load) {
@@ -68,15 +60,8 @@ class MessageChaos {
   }
 
  private:
-  void Serve(std::size_t i) {
-    auto options = store_.Options();
-    options.port = ports_[i].number();
-    servers_[i] = std::make_unique<ServerProcess>(options);
-  }
-
   const StoreUnderTest& store_;
-  std::vector<support::ReservedPort> ports_;
-  std::vector<std::unique_ptr<ServerProcess>> servers_;
+  Servers servers_;
 };
 
 /// Library workers in processes of their own, each effect a row of `effects`.

@@ -17,8 +17,7 @@
 #include "api/api.hpp"
 #include "api/store_under_test.hpp"
 #include "load.hpp"
-#include "support/port.hpp"
-#include "support/sink_process.hpp"
+#include "support/server_process.hpp"
 
 namespace tenure::chaos {
 namespace {
@@ -29,7 +28,6 @@ using api::Eventually;
 using api::StoreUnderTest;
 using support::Json;
 using support::PostgresCluster;
-using support::ServerProcess;
 using support::SinkProcess;
 
 __extension__ using Int128 = __int128;
@@ -102,27 +100,16 @@ class People {
 
 class UsageChaos {
  public:
-  explicit UsageChaos(std::uint64_t seed) : random_(seed), servers_(3), ports_(3) {
-    StartSink();
-    for (std::size_t i = 0; i < servers_.size(); ++i) Serve(i);
-  }
+  explicit UsageChaos(std::uint64_t seed) : random_(seed) {}
 
-  std::vector<int> Ports() const {
-    std::vector<int> ports;
-    for (const auto& port : ports_) ports.push_back(port.number());
-    return ports;
-  }
+  std::vector<int> Ports() const { return servers_.Ports(); }
   std::uint64_t Random(std::uint64_t bound) { return random_() % bound; }
 
   // What goes wrong.
-  void KillAServer() {
-    const std::size_t i = Random(servers_.size());
-    servers_[i]->Kill();
-    Serve(i);
-  }
+  void KillAServer() { servers_.Kill(Random(servers_.size())); }
   void KillTheSink() {
     sink_->Kill();
-    StartSink();
+    sink_ = NewSink();
   }
   void RestartPostgres() { postgres_.Restart(PostgresCluster::StopMode::kImmediate); }
   void CutConnections() { postgres_.KillAllBackends(); }
@@ -188,23 +175,21 @@ class UsageChaos {
   }
 
  private:
-  Api server() { return Api(*servers_[Random(servers_.size())]); }
+  Api server() { return Api(servers_[Random(servers_.size())]); }
   std::function<support::HttpResponse(const std::string&)> Get() {
     return [this](const std::string& target) { return server().Get(target); };
   }
 
-  void StartSink() {
-    sink_ = std::make_unique<SinkProcess>(
-        support::SinkOptions{.data_dir = books_.path(), .port = sink_port_.number()});
+  std::unique_ptr<SinkProcess> NewSink() {
+    return std::make_unique<SinkProcess>(
+        support::ServerOptions{.data_dir = books_.path(), .port = sink_port_.number()});
   }
-  void Serve(std::size_t i) {
+  support::ServerOptions Options() const {
     // Large, so that a millisecond is many micro-units.
-    auto options = store_.Options(
-        {"--set", "usage.interval=1s", "--set", "usage.chunk=5", "--set",
-         "usage.factors.1=123456.789", "--set", "usage.factors.2=2000000.000001", "--set",
-         "usage.factors.3=7777777.777777", "--set", "usage.endpoint=" + sink_->Endpoint()});
-    options.port = ports_[i].number();
-    servers_[i] = std::make_unique<ServerProcess>(options);
+    return store_.Options({"--set", "usage.interval=1s", "--set", "usage.chunk=5", "--set",
+                           "usage.factors.1=123456.789", "--set", "usage.factors.2=2000000.000001",
+                           "--set", "usage.factors.3=7777777.777777", "--set",
+                           "usage.endpoint=" + sink_->Endpoint()});
   }
 
   std::int64_t Records() {
@@ -268,9 +253,8 @@ class UsageChaos {
   const StoreUnderTest store_{Engine::kPostgres, &postgres_};
   support::TempDir books_;
   support::ReservedPort sink_port_;
-  std::unique_ptr<SinkProcess> sink_;
-  std::vector<std::unique_ptr<ServerProcess>> servers_;
-  std::vector<support::ReservedPort> ports_;
+  std::unique_ptr<SinkProcess> sink_ = NewSink();
+  Servers servers_{3, [this] { return Options(); }};
 };
 
 TEST(UsageBroken, U1_WhateverDiesTheReceiverIsToldOfEveryMillisecondOnce) {

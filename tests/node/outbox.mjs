@@ -1,4 +1,4 @@
-// The outbox by node's pg: what message_sql_test.cpp does with libpq, by a client library that binds its
+// The outbox by node's pg: what sql_test.cpp does with libpq, by a client library that binds its
 // parameters in its own way. Usage: outbox.mjs enqueue|acknowledge URL JSON; prints JSON.
 import pg from 'pg';
 

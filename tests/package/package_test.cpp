@@ -1,15 +1,18 @@
-// Installs the library, builds the examples against it as another project would, and runs them on
-// real stores.
+// Installs the library, builds the examples and the programs of the pages against it as another
+// project would, and runs them on real stores.
 
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "docs/page.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/process.hpp"
+#include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace tenure::package {
@@ -28,24 +31,29 @@ std::string Env(const char* name) {
 class Examples : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const std::string prefix = (Dir().path() / "prefix").string();
-    RunCommand({.argv = {"cmake", "--install", Env("TENURE_BUILD_DIR"), "--prefix", prefix,
+    RunCommand({.argv = {"cmake", "--install", Env("PACKAGE_BUILD_DIR"), "--prefix", Prefix(),
                          "--component", "library"}});
-    const std::string sanitize = Env("TENURE_SANITIZE");
-    RunCommand({.argv = {"cmake", "-S", Env("TENURE_SOURCE_DIR") + "/examples", "-B", BuildDir(),
-                         "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix,
-                         "-DCMAKE_CXX_COMPILER=" + Env("TENURE_COMPILER"),
+    Build(Env("TENURE_SOURCE_DIR") + "/examples", BuildDir());
+  }
+
+  /// Builds a CMake project that finds the installed library.
+  static void Build(const std::string& project, const std::string& folder) {
+    const std::string sanitize = Env("PACKAGE_SANITIZE");
+    RunCommand({.argv = {"cmake", "-S", project, "-B", folder, "-G", "Ninja",
+                         "-DCMAKE_PREFIX_PATH=" + Prefix(),
+                         "-DCMAKE_CXX_COMPILER=" + Env("PACKAGE_COMPILER"),
                          "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
                          "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror" +
                              (sanitize.empty() ? "" : " -fsanitize=" + sanitize)}},
                std::chrono::minutes(5));
-    RunCommand({.argv = {"cmake", "--build", BuildDir()}}, std::chrono::minutes(5));
+    RunCommand({.argv = {"cmake", "--build", folder}}, std::chrono::minutes(5));
   }
 
   static const support::TempDir& Dir() {
     static const support::TempDir dir;
     return dir;
   }
+  static std::string Prefix() { return (Dir().path() / "prefix").string(); }
   static std::string BuildDir() { return (Dir().path() / "build").string(); }
   static ProcessOptions Example(std::vector<std::string> argv) {
     argv.front() = BuildDir() + "/" + argv.front();
@@ -94,13 +102,93 @@ TEST_F(Examples, ASingletonServiceRunsOncePerGridTime) {
 TEST_F(Examples, EachOrderIsInvoicedOnce) {
   const std::string database = support::SharedPostgres().CreateDatabase();
   const std::string url = support::SharedPostgres().Url(database);
+  // As docs/messages.md made it, in the same database.
+  support::SharedPostgres().Execute(database,
+                                    "create table orders (id int primary key, amount int)");
   RunCommand(Example({"outbox_worker", url, "order", "20"}));
   Process worker(Example({"outbox_worker", url, "invoice", "50"}));
   RunCommand(Example({"outbox_worker", url, "order", "30"}));
   EXPECT_EQ(worker.Wait(), 0) << worker.Output();
-  EXPECT_EQ(support::SharedPostgres().Execute(
-                database, "select count(*) || ' ' || count(distinct message) from invoices"),
-            "50 50");
+  EXPECT_EQ(
+      support::SharedPostgres().Execute(
+          database, "select count(*) || ' ' || count(distinct message) from example_invoices"),
+      "50 50");
+}
+
+/// A server that gives seats.
+class Licensor {
+ public:
+  std::string url() const { return server_.Url(); }
+  /// The key of a new licence.
+  std::string NewKey(int seats) const {
+    const std::string body = "{\"seats\":" + std::to_string(seats) + "}";
+    return server_.Call("POST", "/api/v1/licenses", body, {{"Content-Type", "application/json"}})
+        .Json()["license_key"]
+        .Text();
+  }
+
+ private:
+  const support::ServerProcess server_;
+};
+
+TEST_F(Examples, OfThreeProgramsAndTwoSeatsOneStandsInLine) {
+  const Licensor licensor;
+  const std::string key = licensor.NewKey(2);
+  const auto program = [&] {
+    ProcessOptions options = Example({"licensed_app", licensor.url(), "100"});
+    options.environment = {{"TENURE_LICENSE", key}};
+    return options;
+  };
+  Process first(program());
+  Process second(program());
+  Process third(program());
+  for (Process* each : {&first, &second, &third}) EXPECT_EQ(each->Wait(), 0) << each->Output();
+}
+
+/// A program of a page and where it stands.
+struct PageProgram {
+  std::string place;  ///< "leases.md:159"
+  std::string name;   ///< of its file and target
+  docs::Program program;
+};
+
+std::vector<PageProgram> ProgramsOfThePages() {
+  std::vector<PageProgram> programs;
+  for (const auto& path : docs::AllPages())
+    for (docs::Program& program : docs::ParsePage(support::ReadFile(path)).programs) {
+      const std::string line = std::to_string(program.line);
+      programs.push_back({path.filename().string() + ":" + line, path.stem().string() + "_" + line,
+                          std::move(program)});
+    }
+  return programs;
+}
+
+TEST_F(Examples, TheProgramsOfThePagesCompileAndPrintWhatTheySay) {
+  const auto programs = ProgramsOfThePages();
+  const Licensor licensor;
+  ASSERT_GE(programs.size(), 2u);
+  const support::TempDir project;
+  std::ofstream lists(project / "CMakeLists.txt");
+  lists << "cmake_minimum_required(VERSION 3.25)\nproject(pages LANGUAGES CXX)\n"
+           "set(CMAKE_CXX_STANDARD 20)\nfind_package(tenure REQUIRED)\n";
+  for (const PageProgram& each : programs) {
+    std::ofstream(project / (each.name + ".cpp")) << each.program.text;
+    lists << "add_executable(" << each.name << " " << each.name << ".cpp)\n"
+          << "target_link_libraries(" << each.name << " PRIVATE tenure::tenure)\n";
+  }
+  lists.close();
+  const std::string built = (project / "build").string();
+  Build(project.path().string(), built);
+  for (const PageProgram& each : programs) {
+    SCOPED_TRACE(each.place);
+    const auto output =
+        docs::SplitLines(RunCommand({.argv = {built + "/" + each.name},
+                                     .environment = {{"DATABASE_URL", PostgresUrl()},
+                                                     {"TENURE_SERVER", licensor.url()},
+                                                     {"TENURE_LICENSE", licensor.NewKey(1)}}}));
+    EXPECT_TRUE(docs::Matches(each.program.expected, output))
+        << docs::Difference(each.program.expected, output);
+  }
 }
 
 TEST_F(Examples, AStaleWriteOfAPausedLeaderBounces) {

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "client/store/lease_provider.hpp"
 #include "leases/leases.hpp"
 #include "leases_sql/queries.hpp"
-#include "providers/store_session.hpp"
 #include "store/test_store.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks_sql/queries.hpp"
@@ -41,7 +41,7 @@ TEST(Day, L3_ALeaseIsHeldFor24HoursAndNobodyElseGetsIt) {
   process->Start();
   const SharedClock clock(store.clock());
   {
-    leases::Manager manager(providers::MakeLocalProvider(leases, tasks, "default"),
+    leases::Manager manager(client::MakeLocalProvider(leases, tasks, "default"),
                             {.threads = false, .clock = &clock, .seed = 1});
     auto outcome = manager.TryAcquire("job", {.ttl = leases::Milliseconds(300'000)});
     auto& lease = std::get<leases::Lease>(outcome);

@@ -10,16 +10,14 @@ namespace tenure::sim {
 
 using messages::ClaimReply;
 using messages::ClaimRequest;
+using messages::Disposition;
 using messages::HeartbeatRequest;
-using messages::Verdict;
 
 namespace {
 
-constexpr auto kTenant = "t";
-
-const char* ToText(Verdict verdict) {
+const char* ToText(Disposition disposition) {
   static constexpr const char* kNames[] = {"done", "retry", "dead", "untouched", "extend"};
-  return kNames[static_cast<int>(verdict)];
+  return kNames[static_cast<int>(disposition)];
 }
 
 }  // namespace
@@ -46,9 +44,8 @@ void MessageRun::Enqueue(std::size_t process) {
     Trace(fmt::format("message {} of {} to process {}: delay {}, key '{}'", number_, message.topic,
                       process, message.delay_ms.value_or(0), message.dedup_key));
   }
-  ensemble_.messages(process).Enqueue(
-      std::move(request), nullptr,
-      Hear<messages::EnqueueReply>(process, [this, first](const auto& result) {
+  messages(process).Enqueue(
+      std::move(request), nullptr, Hear(process, [this, first](const auto& result) {
         if (!result.ok()) return;
         std::int64_t number = first;
         for (const messages::EnqueuedMessage& each : result.value().messages) {
@@ -76,22 +73,19 @@ void MessageRun::Pull(std::size_t process) {
     named_claims_.push_back(request);
   }
   Trace(fmt::format("a claim of {} to process {}", request.max, process));
-  ensemble_.messages(process).Claim(request, nullptr,
-                                    Hear<ClaimReply>(process, [this, request](const auto& result) {
-                                      if (result.ok()) OnClaimed(request, result.value());
-                                    }));
+  messages(process).Claim(request, nullptr, Hear(process, [this, request](const auto& result) {
+                            if (result.ok()) OnClaimed(request, result.value());
+                          }));
 }
 
 /// The answer may have been lost: the same claim again.
 void MessageRun::PullAgain(std::size_t process) {
   if (named_claims_.empty()) return Pull(process);
-  const std::size_t back = std::min<std::size_t>(named_claims_.size(), 3);
-  const ClaimRequest request = named_claims_[named_claims_.size() - 1 - Random(back)];
+  const ClaimRequest request = AnyLate(named_claims_, 3);
   Trace(fmt::format("the same claim again, to process {}", process));
-  ensemble_.messages(process).Claim(request, nullptr,
-                                    Hear<ClaimReply>(process, [this, request](const auto& result) {
-                                      if (result.ok()) OnClaimed(request, result.value());
-                                    }));
+  messages(process).Claim(request, nullptr, Hear(process, [this, request](const auto& result) {
+                            if (result.ok()) OnClaimed(request, result.value());
+                          }));
 }
 
 void MessageRun::OnClaimed(const ClaimRequest& request, const ClaimReply& reply) {
@@ -107,9 +101,9 @@ void MessageRun::Wait(std::size_t process) {
   Trace(fmt::format("a claim of {} waits at process {}", request.max, process));
   const auto key = std::make_shared<messages::Consumers::Id>(0);
   waiting_.push_back({process, 0, request.topics, Now()});
-  *key = ensemble_.messages(process).ClaimWaiting(
+  *key = messages(process).ClaimWaiting(
       request, 500 + RandomMs(20'000), nullptr,
-      Hear<ClaimReply>(process, [this, request, process, key](const auto& result) {
+      Hear(process, [this, request, process, key](const auto& result) {
         std::erase_if(waiting_, [&](const Waiting& each) {
           return each.process == process && each.id == *key;
         });
@@ -127,7 +121,8 @@ void MessageRun::Leave(std::size_t process) {
   const auto id = found->id;
   waiting_.erase(found);
   book_.Leave();
-  ensemble_.messages(process).Abandon(id);
+  messages(process).Abandon(id);
+  HangUp(process);
 }
 
 /// About anything that was ever handed out, mostly lately; also twice, and too late.
@@ -135,41 +130,42 @@ void MessageRun::ReportSome(std::size_t process) {
   if (told_.empty()) return;
   std::vector<Claim> claims;
   for (auto count = 1 + Random(3); count > 0; --count) {
-    const std::size_t back = Chance(80) ? std::min<std::size_t>(told_.size(), 5) : told_.size();
-    claims.push_back(told_[told_.size() - 1 - Random(back)]);
+    claims.push_back(AnyLate(told_, Chance(80) ? 5 : told_.size()));
   }
-  static constexpr Verdict kVerdicts[] = {Verdict::kDone,  Verdict::kDone, Verdict::kDone,
-                                          Verdict::kRetry, Verdict::kDead, Verdict::kUntouched,
-                                          Verdict::kExtend};
-  SendReports(process, kVerdicts[Random(std::size(kVerdicts))], std::move(claims));
+  static constexpr Disposition kDispositions[] = {
+      Disposition::kDone, Disposition::kDone,      Disposition::kDone,  Disposition::kRetry,
+      Disposition::kDead, Disposition::kUntouched, Disposition::kExtend};
+  SendReports(process, kDispositions[Random(std::size(kDispositions))], std::move(claims));
 }
 
-void MessageRun::SendReports(std::size_t process, Verdict verdict, std::vector<Claim> claims) {
-  messages::ReportRequest request{kTenant, verdict, {}, {}};
-  if (verdict == Verdict::kExtend) request.lease_ms = 1'000 + RandomMs(3'000);
+void MessageRun::SendReports(std::size_t process, Disposition disposition,
+                             std::vector<Claim> claims) {
+  messages::SettleRequest request{kTenant, disposition, {}, {}};
+  if (disposition == Disposition::kExtend) request.lease_ms = 1'000 + RandomMs(3'000);
   for (const Claim& claim : claims) {
-    Trace(fmt::format("{} of {} under fence {} to process {}", ToText(verdict),
+    Trace(fmt::format("{} of {} under fence {} to process {}", ToText(disposition),
                       book_.NameOf(claim.first), claim.second, process));
-    book_.AskReport(verdict, claim);
-    messages::Report& report = request.reports.emplace_back();
+    book_.AskReport(disposition, claim);
+    messages::Settlement& report = request.settlements.emplace_back();
     report.id = claim.first;
     report.fence = claim.second;
-    if (verdict == Verdict::kRetry) report.retry_after_ms = Chance(30) ? 0 : RandomMs(2'000);
+    if (disposition == Disposition::kRetry)
+      report.retry_after_ms = Chance(30) ? 0 : RandomMs(2'000);
     const auto row = book_.picture().messages.find(claim.first);
     // The bug "nobody looks at the fence": a stranger's request is carried out as the holder's.
-    if (options_.planted == PlantedInMessages::kAckByAnybody && verdict == Verdict::kDone &&
+    if (planted_ == Planted::kAckByAnybody && disposition == Disposition::kDone &&
         row != book_.picture().messages.end())
       report.fence = row->second.fence;
   }
   const std::int64_t least_ms = request.lease_ms.value_or(0) - kSlowestCommitMs;
-  ensemble_.messages(process).Report(
-      std::move(request), nullptr,
-      Hear<messages::ReportResult>(process, [this, verdict, claims, least_ms](const auto& result) {
-        if (!result.ok()) return;
-        const auto& outcomes = result.value().reply.outcomes;
-        for (std::size_t i = 0; i < claims.size(); ++i)
-          book_.Reported(Seen(), verdict, claims[i], outcomes[i], least_ms);
-      }));
+  messages(process).Settle(std::move(request), nullptr,
+                           Hear(process, [this, disposition, claims, least_ms](const auto& result) {
+                             if (!result.ok()) return;
+                             const auto& outcomes = result.value().reply.outcomes;
+                             for (std::size_t i = 0; i < claims.size(); ++i)
+                               book_.Reported(Seen(), disposition, claims[i], outcomes[i],
+                                              least_ms);
+                           }));
 }
 
 /// One step of a worker of the library. Between any two it may be paused for longer than it is
@@ -184,9 +180,9 @@ void MessageRun::Work(Worker& worker) {
   Trace("a worker dies");
   if (roll < 97) {
     book_.LeaveWorker(worker.number);
-    ensemble_.messages(worker.process)
+    messages(worker.process)
         .Heartbeat({HeartbeatRequest::Kind::kLeave, worker.number, kTenant, "worker"},
-                   [](const auto&) {});
+                   Hear(worker.process));
   }
   worker.number = 0;
   worker.batches.clear();
@@ -194,31 +190,29 @@ void MessageRun::Work(Worker& worker) {
 
 void MessageRun::Join(Worker& worker) {
   // Above all that are made of names, as messages::NewWorker makes them.
-  const auto number = static_cast<std::int64_t>((random_() >> 2) | std::uint64_t{1} << 62);
+  const auto number = static_cast<std::int64_t>((Random(UINT64_MAX) >> 2) | std::uint64_t{1} << 62);
   Trace("a worker joins");
-  ensemble_.messages(worker.process)
+  messages(worker.process)
       .Heartbeat({HeartbeatRequest::Kind::kJoin, number, kTenant, "worker"},
-                 Hear<messages::HeartbeatReply>(
-                     worker.process, [this, &worker, number](const auto& result) {
-                       if (!result.ok() || worker.number != 0) return;
-                       book_.Beaten(Seen(), number, result.value().alive);
-                       worker.number = number;
-                     }));
+                 Hear(worker.process, [this, &worker, number](const auto& result) {
+                   if (!result.ok() || worker.number != 0) return;
+                   book_.Beaten(Seen(), number, result.value().alive);
+                   worker.number = number;
+                 }));
 }
 
 void MessageRun::Beat(Worker& worker) {
   const std::int64_t number = worker.number;
-  ensemble_.messages(worker.process)
+  messages(worker.process)
       .Heartbeat({HeartbeatRequest::Kind::kBeat, number, kTenant, "worker"},
-                 Hear<messages::HeartbeatReply>(
-                     worker.process, [this, &worker, number](const auto& result) {
-                       if (!result.ok()) return;
-                       book_.Beaten(Seen(), number, result.value().alive);
-                       if (result.value().alive || worker.number != number) return;
-                       Trace("a worker hears that it was given up");
-                       worker.number = 0;
-                       worker.batches.clear();
-                     }));
+                 Hear(worker.process, [this, &worker, number](const auto& result) {
+                   if (!result.ok()) return;
+                   book_.Beaten(Seen(), number, result.value().alive);
+                   if (result.value().alive || worker.number != number) return;
+                   Trace("a worker hears that it was given up");
+                   worker.number = 0;
+                   worker.batches.clear();
+                 }));
 }
 
 void MessageRun::WorkerClaims(Worker& worker) {
@@ -226,9 +220,8 @@ void MessageRun::WorkerClaims(Worker& worker) {
   request.worker = worker.number;
   request.started = 0;
   Trace(fmt::format("a worker claims {} at process {}", request.max, worker.process));
-  ensemble_.messages(worker.process)
-      .Claim(request, nullptr,
-             Hear<ClaimReply>(worker.process, [this, &worker, request](const auto& result) {
+  messages(worker.process)
+      .Claim(request, nullptr, Hear(worker.process, [this, &worker, request](const auto& result) {
                if (!result.ok()) return;
                OnClaimed(request, result.value());
                if (worker.number != request.worker) return;
@@ -245,14 +238,13 @@ void MessageRun::WorkerBegins(Worker& worker) {
     if (batch.begun == batch.messages.size()) continue;
     const std::size_t begun = batch.begun + 1;
     Trace(fmt::format("a worker begins with {}", book_.NameOf(batch.messages[begun - 1].first)));
-    ensemble_.messages(worker.process)
+    messages(worker.process)
         .Started({kTenant, batch.claim, static_cast<std::int64_t>(begun)},
-                 Hear<messages::StartedReply>(
-                     worker.process, [&worker, claim = batch.claim, begun](const auto& result) {
-                       if (!result.ok()) return;
-                       for (Batch& each : worker.batches)
-                         if (each.claim == claim) each.begun = std::max(each.begun, begun);
-                     }));
+                 Hear(worker.process, [&worker, claim = batch.claim, begun](const auto& result) {
+                   if (!result.ok()) return;
+                   for (Batch& each : worker.batches)
+                     if (each.claim == claim) each.begun = std::max(each.begun, begun);
+                 }));
     return;
   }
 }
@@ -260,21 +252,19 @@ void MessageRun::WorkerBegins(Worker& worker) {
 void MessageRun::WorkerReports(Worker& worker) {
   for (const Batch& batch : worker.batches) {
     if (batch.begun == 0) continue;
-    const Verdict verdict = Chance(80) ? Verdict::kDone : Verdict::kRetry;
-    return SendReports(worker.process, verdict, {batch.messages[Random(batch.begun)]});
+    const Disposition disposition = Chance(80) ? Disposition::kDone : Disposition::kRetry;
+    return SendReports(worker.process, disposition, {batch.messages[Random(batch.begun)]});
   }
 }
 
 void MessageRun::Cancel(std::size_t process) {
   if (timers_.empty()) return;
-  const std::size_t back = std::min<std::size_t>(timers_.size(), 6);
-  const base::Uuid id = timers_[timers_.size() - 1 - Random(back)];
+  const base::Uuid id = AnyLate(timers_, 6);
   Trace(fmt::format("{} is to be cancelled", book_.NameOf(id)));
   book_.AskCancel(id);
-  ensemble_.messages(process).Cancel(
-      {kTenant, id}, nullptr, Hear<messages::CancelReply>(process, [this, id](const auto& result) {
-        if (result.ok()) book_.Cancelled(Seen(), id, result.value().outcome);
-      }));
+  messages(process).Cancel({kTenant, id}, nullptr, Hear(process, [this, id](const auto& result) {
+                             if (result.ok()) book_.Cancelled(Seen(), id, result.value().outcome);
+                           }));
 }
 
 void MessageRun::Pause(std::size_t process, bool paused) {
@@ -284,12 +274,12 @@ void MessageRun::Pause(std::size_t process, bool paused) {
   change.paused = paused;
   Trace(fmt::format("topic {} is to be {}", change.name, paused ? "paused" : "resumed"));
   const int nth = ++pauses_;
-  ensemble_.messages(process).ChangeTopic(
-      change, nullptr,
-      Hear<messages::TopicChangeReply>(process, [this, change, nth](const auto& result) {
-        // A later one may have been carried out in the same transaction.
-        if (result.ok() && nth == pauses_) book_.Paused(Seen(), change.name, *change.paused);
-      }));
+  messages(process).ChangeTopic(change, nullptr,
+                                Hear(process, [this, change, nth](const auto& result) {
+                                  // A later one may have been carried out in the same transaction.
+                                  if (result.ok() && nth == pauses_)
+                                    book_.Paused(Seen(), change.name, *change.paused);
+                                }));
 }
 
 void MessageRun::ChangeDead(std::size_t process) {
@@ -300,7 +290,7 @@ void MessageRun::ChangeDead(std::size_t process) {
   if (Chance(50)) request.filter.topic = AnyTopic();
   if (Chance(30)) request.delay_ms = RandomMs(1'000);
   Trace("dead letters are to be changed");
-  ensemble_.messages(process).ChangeDead(std::move(request), nullptr, [](const auto&) {});
+  messages(process).ChangeDead(std::move(request), nullptr, Hear(process));
 }
 
 }  // namespace tenure::sim

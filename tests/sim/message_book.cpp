@@ -8,14 +8,66 @@ namespace tenure::sim {
 
 using messages::CancelOutcome;
 using messages::ClaimedMessage;
-using messages::ReportOutcome;
-using messages::Verdict;
+using messages::Disposition;
+using messages::SettleOutcome;
 
 namespace {
 
+std::string FromHex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+base::Uuid ReadId(const std::string& hex) {
+  base::Uuid id;
+  const std::string bytes = FromHex(hex);
+  std::copy(bytes.begin(), bytes.end(), id.bytes.begin());
+  return id;
+}
+
+std::int64_t ReadNumber(const std::string& payload_hex) {
+  return payload_hex.empty() ? 0 : std::stoll(FromHex(payload_hex));
+}
+
+std::string PutAsideOf(const store::Tables& tables, const std::string& tenant) {
+  if (!tables.IsPostgres()) return "";
+  return fmt::format(
+      " union all select {}, {}, u.topic, 0, u.due_ms, 0, 0, 0, 0, 0, 6 from {} u where u.tenant = "
+      "'{}'",
+      tables.Id("u.id"), tables.Hex("u.payload"), tables.Table("unsorted_messages"), tenant);
+}
+
+/// The last column is the place.
+std::string MessagesOf(const store::Tables& tables, const std::string& tenant) {
+  return fmt::format(
+             "select {m_id}, {m_payload}, t.name, m.pos, m.due_ms, m.fence, m.lease_until_ms, "
+             "m.worker, "
+             "m.attempts, m.crashes, "
+             "case when m.pos = 0 then 1 when m.lease_until_ms = 0 then 2 else 3 end "
+             "from {messages} m join {topics} t on t.topic_id = m.topic_id where t.tenant = "
+             "'{tenant}' "
+             "union all "
+             "select {d_id}, {d_payload}, t.name, 0, 0, d.fence, 0, 0, d.attempts, d.crashes, 4 "
+             "from {dead} d join {topics} t on t.topic_id = d.topic_id "
+             "where t.tenant = '{tenant}' and d.redriven_ms = 0 "
+             "union all "
+             "select {f_id}, '', t.name, 0, 0, f.fence, 0, 0, f.attempts, f.crashes, 5 "
+             "from {finished} f join {topics} t on t.topic_id = f.topic_id where t.tenant = "
+             "'{tenant}'",
+             fmt::arg("m_id", tables.Id("m.id")), fmt::arg("m_payload", tables.Hex("m.payload")),
+             fmt::arg("d_id", tables.Id("d.id")), fmt::arg("d_payload", tables.Hex("d.payload")),
+             fmt::arg("f_id", tables.Id("f.id")), fmt::arg("messages", tables.Table("messages")),
+             fmt::arg("dead", tables.Table("dead_letters")),
+             fmt::arg("finished", tables.Table("finished_messages")),
+             fmt::arg("topics", tables.Table("topics")), fmt::arg("tenant", tenant)) +
+         PutAsideOf(tables, tenant);
+}
+
 const char* ToText(Place place) {
-  static constexpr const char* kNames[] = {"nowhere", "waiting", "ready",
-                                           "claimed", "dead",    "finished"};
+  static constexpr const char* kNames[] = {"nowhere", "waiting",  "ready", "claimed",
+                                           "dead",    "finished", "aside"};
   return kNames[static_cast<int>(place)];
 }
 
@@ -38,14 +90,47 @@ bool Ever(MessageBook::Seen seen, Was was) {
 
 }  // namespace
 
+Picture ReadPicture(store::Tables& tables, const std::string& tenant, std::int64_t now_ms) {
+  const auto of_tenant = [&](const std::string& columns, std::string_view table,
+                             std::string_view condition = "") {
+    return tables.Ask(fmt::format("select {} from {} where tenant = '{}'{}", columns,
+                                  tables.Table(table), tenant, condition));
+  };
+  Picture picture;
+  picture.now_ms = now_ms;
+  for (const auto& row : tables.Ask(MessagesOf(tables, tenant))) {
+    const auto number = [&](std::size_t column) { return std::stoll(row[column]); };
+    const MessageRow message{static_cast<Place>(number(10)),
+                             ReadNumber(row[1]),
+                             row[2],
+                             number(3),
+                             number(4),
+                             number(5),
+                             number(6),
+                             number(7),
+                             number(8),
+                             number(9)};
+    if (!picture.messages.emplace(ReadId(row[0]), message).second) picture.twice = row[0];
+  }
+  for (const auto& row : of_tenant("started, " + tables.Hex("messages"), "message_claims"))
+    picture.claims.push_back({std::stoll(row[0]), messages::DecodeHanded(FromHex(row[1]))});
+  for (const auto& row : of_tenant("worker, expires_ms", "message_workers"))
+    picture.workers[std::stoll(row[0])] = std::stoll(row[1]);
+  for (const auto& row : of_tenant("name", "topics", " and paused_ms > 0"))
+    picture.paused.insert(row[0]);
+  return picture;
+}
+
 void MessageBook::AskEnqueue(std::int64_t number, const std::string& dedup_key) {
   numbers_[number] = dedup_key;
 }
 
-void MessageBook::AskReport(Verdict verdict, const Claim& claim) { asked_[verdict].insert(claim); }
+void MessageBook::AskReport(Disposition disposition, const Claim& claim) {
+  asked_[disposition].insert(claim);
+}
 
-bool MessageBook::Asked(Verdict verdict, const Claim& claim) const {
-  const auto found = asked_.find(verdict);
+bool MessageBook::Asked(Disposition disposition, const Claim& claim) const {
+  const auto found = asked_.find(disposition);
   return found != asked_.end() && found->second.contains(claim);
 }
 
@@ -58,6 +143,7 @@ std::string MessageBook::NameOf(const base::Uuid& id) const {
 MessageBook::Kind MessageBook::KindOf(const std::set<std::string, std::less<>>& queries) {
   const auto has = [&](std::string_view query) { return queries.contains(query); };
   if (has("messages.insert_messages")) return Kind::kEnqueue;
+  if (has("messages.sort_messages")) return Kind::kSort;
   if (has("messages.find_ready")) return Kind::kClaim;
   if (has("messages.finish_known") || has("messages.finish_messages")) return Kind::kAck;
   if (has("messages.lock_dead_workers")) return Kind::kReap;
@@ -102,9 +188,13 @@ void MessageBook::Judge(const Move& move, const Picture& next) {
     if (to == Place::kFinished || to == Place::kAbsent) return JudgeEnd(move);
     if (to == Place::kClaimed && move.kind == Kind::kReport && move.to.fence == move.from.fence &&
         move.to.lease_until_ms >= move.from.lease_until_ms)
-      return Expect(Asked(Verdict::kExtend, move.claim()),
+      return Expect(Asked(Disposition::kExtend, move.claim()),
                     fmt::format("M2: {} was prolonged by somebody else", NameOf(move.id)));
   }
+  if (from == Place::kAside && (to == Place::kReady || to == Place::kWaiting) &&
+      move.kind == Kind::kSort)
+    return Expect(to == Place::kWaiting || move.to.due_ms <= next.now_ms,
+                  fmt::format("M3: {} was sorted in before it was due", NameOf(move.id)));
   if (from == Place::kWaiting && to == Place::kReady && move.kind == Kind::kPromote)
     return Expect(move.from.due_ms <= next.now_ms,
                   fmt::format("M3: {} became ready before it was due", NameOf(move.id)));
@@ -135,7 +225,7 @@ void MessageBook::JudgeArrival(const Move& move, const Picture& next) {
          fmt::format("M1: message {} was put in twice", number));
   Expect(!rolled_back_.contains(number), fmt::format("M1: message {} was rolled back", number));
   number_of_[move.id] = number;
-  Expect(move.to.place == Place::kWaiting || move.to.due_ms <= next.now_ms,
+  Expect(move.to.place != Place::kReady || move.to.due_ms <= next.now_ms,
          fmt::format("M3: message {} is ready before it is due", number));
   if (asked->second.empty()) return;
   Key& key = keys_[asked->second];
@@ -190,9 +280,9 @@ void MessageBook::JudgeReturn(const Move& move, const Picture& next) {
     return Expect(attempts == 0 && crashes == (IsBegun(move.claim()) ? 1 : 0),
                   fmt::format("{} counts {} crashes more", NameOf(move.id), crashes));
   }
-  const bool retried = attempts == 1 && Asked(Verdict::kRetry, move.claim());
+  const bool retried = attempts == 1 && Asked(Disposition::kRetry, move.claim());
   const bool unknown = somebody_left_ && !told_.contains(move.claim());
-  const bool untouched = attempts == 0 && (unknown || Asked(Verdict::kUntouched, move.claim()));
+  const bool untouched = attempts == 0 && (unknown || Asked(Disposition::kUntouched, move.claim()));
   Expect(move.kind == Kind::kReport && crashes == 0 && (retried || untouched),
          fmt::format("M2: {} was given back by somebody else", NameOf(move.id)));
 }
@@ -204,15 +294,15 @@ void MessageBook::JudgeBurial(const Move& move, const Picture& next) {
                       move.to.crashes >= limits_.max_crashes,
                   fmt::format("{} was buried with {} crashes", NameOf(move.id), move.to.crashes));
   }
-  const bool gave_up = Asked(Verdict::kDead, move.claim());
+  const bool gave_up = Asked(Disposition::kDead, move.claim());
   const bool spent =
-      Asked(Verdict::kRetry, move.claim()) && move.to.attempts >= limits_.max_attempts;
+      Asked(Disposition::kRetry, move.claim()) && move.to.attempts >= limits_.max_attempts;
   Expect(move.kind == Kind::kReport && (gave_up || spent),
          fmt::format("M2: {} was buried by somebody else", NameOf(move.id)));
 }
 
 void MessageBook::JudgeEnd(const Move& move) {
-  Expect(move.kind == Kind::kAck && Asked(Verdict::kDone, move.claim()),
+  Expect(move.kind == Kind::kAck && Asked(Disposition::kDone, move.claim()),
          fmt::format("M2: {} was finished under fence {} by somebody who did not have it ({})",
                      NameOf(move.id), move.from.fence, static_cast<int>(move.kind)));
   finished_.insert(move.claim());
@@ -253,29 +343,29 @@ void MessageBook::Claimed(Seen seen, const messages::ClaimRequest& request,
          "more was handed out than was asked for");
 }
 
-void MessageBook::Refused(Seen seen, const Claim& claim, ReportOutcome outcome) {
+void MessageBook::Refused(Seen seen, const Claim& claim, SettleOutcome outcome) {
   Expect(Ever(seen,
               [&](const Picture& picture) { return !Holds(RowOf(picture, claim.first), claim); }),
          fmt::format("M2: who holds {} was refused", NameOf(claim.first)));
   const bool is_true = Ever(seen, [&](const Picture& picture) {
     const MessageRow row = RowOf(picture, claim.first);
-    if (outcome == ReportOutcome::kStale) return !HasEnded(row.place);
+    if (outcome == SettleOutcome::kStale) return !HasEnded(row.place);
     return HasEnded(row.place) || (row.place == Place::kDead && row.fence == claim.second);
   });
   Expect(is_true,
          fmt::format("M2: it is not true what a former owner was told of {}", NameOf(claim.first)));
 }
 
-void MessageBook::Reported(Seen seen, Verdict verdict, const Claim& claim, ReportOutcome outcome,
-                           std::int64_t least_ms) {
-  if (outcome != ReportOutcome::kDone) return Refused(seen, claim, outcome);
-  if (verdict == Verdict::kDone)
+void MessageBook::Reported(Seen seen, Disposition disposition, const Claim& claim,
+                           SettleOutcome outcome, std::int64_t least_ms) {
+  if (outcome != SettleOutcome::kDone) return Refused(seen, claim, outcome);
+  if (disposition == Disposition::kDone)
     return Expect(
         finished_.contains(claim) && told_done_.insert(claim).second,
         fmt::format("M2: {} was told to be done, and is not by this", NameOf(claim.first)));
   const Picture& last = *seen.back();
   const MessageRow row = RowOf(last, claim.first);
-  if (verdict != Verdict::kExtend || !Holds(row, claim)) return;
+  if (disposition != Disposition::kExtend || !Holds(row, claim)) return;
   Expect(row.lease_until_ms >= last.now_ms + least_ms,
          fmt::format("M2: who has {} was told that it holds it longer, and it does not",
                      NameOf(claim.first)));

@@ -12,11 +12,53 @@
 #include <utility>
 #include <vector>
 
-#include "messages/admin.hpp"
+#include "base/uuid.hpp"
+#include "messages/dead_letters.hpp"
 #include "messages/message.hpp"
-#include "sim/picture.hpp"
+#include "messages/rules.hpp"
+#include "messages/topics/topics.hpp"
+#include "messages/waiting/timers.hpp"
+#include "store/tables.hpp"
 
 namespace tenure::sim {
+
+/// Where a message is (messages/README.md, invariants 1 and 2).
+/// kAside: a user's transaction sent it to a topic that has no row yet (messages/enqueue/sort.hpp).
+enum class Place { kAbsent, kWaiting, kReady, kClaimed, kDead, kFinished, kAside };
+
+/// A message as the tables have it.
+struct MessageRow {
+  Place place = Place::kAbsent;
+  std::int64_t number = 0;  ///< its payload: which enqueue it came from
+  std::string topic{};
+  std::int64_t pos = 0;
+  std::int64_t due_ms = 0;
+  std::int64_t fence = 0;
+  std::int64_t lease_until_ms = 0;
+  std::int64_t worker = 0;
+  std::int64_t attempts = 0;
+  std::int64_t crashes = 0;
+
+  friend bool operator==(const MessageRow&, const MessageRow&) = default;
+};
+
+struct ClaimRow {
+  std::int64_t started = 0;
+  std::vector<messages::Handed> messages{};
+};
+
+/// Everything that is on record about messages after one commit.
+struct Picture {
+  std::int64_t now_ms = 0;  ///< the store's clock at that commit
+  std::map<base::Uuid, MessageRow> messages{};
+  std::vector<ClaimRow> claims{};
+  std::map<std::int64_t, std::int64_t> workers{};  ///< until when each lives
+  std::set<std::string> paused{};                  ///< topics
+  std::string twice{};                             ///< a message that is in two places
+};
+
+/// What the tables say about the messages of a tenant, read past all of Tenure's code.
+Picture ReadPicture(store::Tables& tables, const std::string& tenant, std::int64_t now_ms);
 
 /// The history of all messages of a run, and the judge of M1, M2 and M3.
 ///
@@ -50,7 +92,7 @@ class MessageBook {
 
   // What is asked for.
   void AskEnqueue(std::int64_t number, const std::string& dedup_key);
-  void AskReport(messages::Verdict verdict, const Claim& claim);
+  void AskReport(messages::Disposition disposition, const Claim& claim);
   void AskCancel(const base::Uuid& id) { cancels_.insert(id); }
   /// Somebody who waited has gone: the process gives back what nobody was told of.
   void Leave() { somebody_left_ = true; }
@@ -68,8 +110,8 @@ class MessageBook {
   void NotEnqueued(std::int64_t number);
   void Claimed(Seen seen, const messages::ClaimRequest& request, const messages::ClaimReply& reply);
   /// `least_ms`: how much longer an extension lasts at the least.
-  void Reported(Seen seen, messages::Verdict verdict, const Claim& claim,
-                messages::ReportOutcome outcome, std::int64_t least_ms);
+  void Reported(Seen seen, messages::Disposition disposition, const Claim& claim,
+                messages::SettleOutcome outcome, std::int64_t least_ms);
   void Cancelled(Seen seen, const base::Uuid& id, messages::CancelOutcome outcome);
   void Beaten(Seen seen, std::int64_t worker, bool alive);
   void Paused(Seen seen, const std::string& topic, bool paused);
@@ -83,7 +125,18 @@ class MessageBook {
   std::int64_t finished() const { return static_cast<std::int64_t>(finished_.size()); }
 
  private:
-  enum class Kind { kOther, kEnqueue, kClaim, kAck, kReport, kReap, kPromote, kCancel, kDead };
+  enum class Kind {
+    kOther,
+    kEnqueue,
+    kClaim,
+    kAck,
+    kReport,
+    kReap,
+    kPromote,
+    kCancel,
+    kDead,
+    kSort
+  };
   struct Move {
     Kind kind;
     base::Uuid id;
@@ -101,8 +154,8 @@ class MessageBook {
   void JudgeReaped(const Move& move, const Picture& next);
   void JudgeEnd(const Move& move);
   bool IsBegun(const Claim& claim) const;
-  bool Asked(messages::Verdict verdict, const Claim& claim) const;
-  void Refused(Seen seen, const Claim& claim, messages::ReportOutcome outcome);
+  bool Asked(messages::Disposition disposition, const Claim& claim) const;
+  void Refused(Seen seen, const Claim& claim, messages::SettleOutcome outcome);
   void Expect(bool holds, const std::string& otherwise) const {
     if (!holds) complain_(otherwise);
   }
@@ -119,7 +172,7 @@ class MessageBook {
   std::map<std::int64_t, base::Uuid> made_;      // what each brought
   std::map<base::Uuid, std::int64_t> number_of_;
   std::map<std::string, Key> keys_;
-  std::map<messages::Verdict, std::set<Claim>> asked_;
+  std::map<messages::Disposition, std::set<Claim>> asked_;
   std::set<std::int64_t> rolled_back_;
   std::set<base::Uuid> cancels_;
   std::set<base::Uuid> cancelled_;

@@ -2,29 +2,21 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "sim/ensemble.hpp"
+#include "messages/messages.hpp"
+#include "sim/frame.hpp"
 #include "sim/message_book.hpp"
 
 namespace tenure::sim {
 
-/// What is wrong on purpose.
-enum class PlantedInMessages {
-  kNothing,
-  kAckByAnybody,          ///< the fence of an acknowledgement is not looked at
-  kExtensionIsForgotten,  ///< an extension is answered, and the reaper goes by the old deadline
-  kTimerFiresTwice,       ///< a promotion leaves a copy behind
-  kClaimIsNotHeld,        ///< what was handed out is there for the next one
-  kEverythingCrashes,     ///< a crash is counted for what was not begun
-  kKeysAreForgotten,      ///< a dedup key does not last
-  kPauseIsIgnored,        ///< claims do not look whether a topic is paused
-  kMarksPassOver,         ///< the low-water mark passes over what is ready, and nobody looks below
+struct MessageServer final : Server {
+  explicit MessageServer(Ensemble::Process& process)
+      : messages(*process.store, *process.wake, process.name(), process.clock, process.metrics) {}
+
+  messages::Messages messages;
 };
 
 /// One seed: producers, pull consumers, workers with a heartbeat and an operator at the processes
@@ -39,27 +31,33 @@ enum class PlantedInMessages {
 /// on while it could have had something for longer than the longest pause between two looks; and
 /// that, once the faults stop, a healthy consumer gets all that is left, and every claim goes from
 /// the record.
-///
-/// Everything is decided by the seed, on one virtual clock, by one thread.
-class MessageRun {
+class MessageRun final : public SeedRun {
  public:
-  struct Options {
-    std::uint64_t seed = 0;
-    PlantedInMessages planted = PlantedInMessages::kNothing;
-    bool trace = false;
+  static constexpr std::size_t kProcesses = 2;
+  /// What is wrong on purpose.
+  enum class Planted {
+    kNothing,
+    kAckByAnybody,          ///< the fence of an acknowledgement is not looked at
+    kExtensionIsForgotten,  ///< an extension is answered, and the reaper goes by the old deadline
+    kTimerFiresTwice,       ///< a promotion leaves a copy behind
+    kClaimIsNotHeld,        ///< what was handed out is there for the next one
+    kEverythingCrashes,     ///< a crash is counted for what was not begun
+    kKeysAreForgotten,      ///< a dedup key does not last
+    kPauseIsIgnored,        ///< claims do not look whether a topic is paused
+    kMarksPassOver,  ///< the low-water mark passes over what is ready, and nobody looks below
   };
-  MessageRun(Ensemble& ensemble, base::ManualClock& clock, Options options);
-  ~MessageRun();
-  MessageRun(const MessageRun&) = delete;
-  MessageRun& operator=(const MessageRun&) = delete;
 
-  /// What was found to be wrong; empty when nothing was.
-  std::string Execute();
-  const std::string& trace() const { return trace_; }
-  const MessageBook& book() const { return book_; }
+  MessageRun(Ensemble& ensemble, std::uint64_t seed, Planted planted);
+  ~MessageRun() override;
+
+  std::map<std::string, std::int64_t> counts() const override {
+    return {{"claims", book_.claims()}, {"messages finished", book_.finished()}};
+  }
 
  private:
   using Claim = MessageBook::Claim;
+  static constexpr int kSteps = 60;
+  static constexpr auto kTenant = "t";
   static constexpr std::int64_t kSlowestCommitMs = 400;
   struct Batch {
     base::Uuid claim{};
@@ -80,15 +78,17 @@ class MessageRun {
   };
 
   // The scheduler.
+  std::unique_ptr<Server> Boot(Ensemble::Process& process) override;
+  void Step() override;
+  void Settle() override;
+  void OnCommitted() override;
+  void OnCrash(std::size_t process) override;
   void Prepare();
-  void Step();
   void Act(std::size_t process);
   void Operate(std::size_t process);
-  void Drive(std::size_t process);
-  void OnStep(std::string_view step, Ensemble::When when);
-  void OnCommitted();
+  void DriveAndCheck(std::size_t process);
+  void PassMarksOver(std::size_t process);
   void CheckWaiting(std::size_t process);
-  void Drain();
   void DrainOnce();
 
   // What people and programs do.
@@ -98,7 +98,8 @@ class MessageRun {
   void Wait(std::size_t process);
   void Leave(std::size_t process);
   void ReportSome(std::size_t process);
-  void SendReports(std::size_t process, messages::Verdict verdict, std::vector<Claim> claims);
+  void SendReports(std::size_t process, messages::Disposition disposition,
+                   std::vector<Claim> claims);
   void Work(Worker& worker);
   void Join(Worker& worker);
   void Beat(Worker& worker);
@@ -110,55 +111,24 @@ class MessageRun {
   void ChangeDead(std::size_t process);
   void OnClaimed(const messages::ClaimRequest& request, const messages::ClaimReply& reply);
 
-  /// A callback that is not listened to once its process has crashed.
-  template <class Reply, class Then>
-  auto Hear(std::size_t process, Then then) {
-    return [this, process, generation = generations_[process],
-            then = std::move(then)](db::Result<Reply> result) mutable {
-      if (generations_[process] == generation) then(std::move(result));
-    };
-  }
   /// Nobody comes between a commit and its answers.
   MessageBook::Seen Seen() const { return {&book_.latest(), 1}; }
   messages::ClaimRequest NewClaim();
   std::vector<std::string> AnyTopics();
   std::string AnyTopic() { return Chance(50) ? "a" : "b"; }
-  base::Uuid NewId();
-  std::uint64_t Random(std::uint64_t bound) { return random_() % bound; }
-  bool Chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
-  std::int64_t RandomMs(std::int64_t most) {
-    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most + 1));
+  messages::Messages& messages(std::size_t process) {
+    return ensemble().ServerOf<MessageServer>(process).messages;
   }
-  std::int64_t Now() const { return clock_.BootMs(); }
-  void Trace(const std::string& what);
-  void Violation(const std::string& what);
 
-  Ensemble& ensemble_;
-  base::ManualClock& clock_;
-  const Options options_;
-  std::mt19937_64 random_;
-  std::int64_t begun_ms_ = 0;
+  const Planted planted_;
   MessageBook book_;
-
-  // The weather of this seed.
-  int crash_percent_ = 0;
-  int lose_percent_ = 0;
-  int slow_percent_ = 0;
-  int unavailable_percent_ = 0;
-  bool calm_ = false;  ///< the faults have stopped
-
-  std::array<int, Ensemble::kProcesses> generations_{};  // rises with each crash
-  std::optional<std::uint64_t> steps_to_crash_;          // of the process that is driven
-  std::set<std::string, std::less<>> queries_;           // of the transaction under way
-  std::int64_t number_ = 0;                              // of the last enqueue
-  std::vector<Claim> told_;                              // everything that was ever handed out
+  std::int64_t number_ = 0;  // of the last enqueue
+  std::vector<Claim> told_;  // everything that was ever handed out
   std::vector<base::Uuid> timers_;
   std::vector<messages::ClaimRequest> named_claims_;
   std::array<Worker, 2> workers_{};
   std::vector<Waiting> waiting_;
   int pauses_ = 0;
-  std::string trace_;
-  std::string violations_;
 };
 
 }  // namespace tenure::sim

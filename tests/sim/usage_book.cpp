@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace tenure::sim {
@@ -56,21 +57,7 @@ bool IsPartOf(const std::string& part, const std::string& whole) {
 
 /// "2025-12-21T10:00:00.100Z" for a time.
 std::string TimeText(std::int64_t ms) {
-  const auto days = ms / 86'400'000;
-  const auto rest = ms % 86'400'000;
-  // Days since 0000-03-01, in eras of 400 years: every era is the same.
-  const std::int64_t shifted = days + 719'468;
-  const std::int64_t day_of_era = shifted % 146'097;
-  const std::int64_t year_of_era =
-      (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const std::int64_t day_of_year =
-      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  const std::int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-                     year_of_era + shifted / 146'097 * 400 + (month <= 2 ? 1 : 0), month,
-                     day_of_year - (153 * month_from_march + 2) / 5 + 1, rest / 3'600'000,
-                     rest / 60'000 % 60, rest / 1'000 % 60, rest % 1'000);
+  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(ms / 1'000), ms % 1'000);
 }
 
 }  // namespace
@@ -90,17 +77,14 @@ void UsageBook::Committed(const std::set<std::string, std::less<>>& queries) {
 }
 
 std::int64_t UsageBook::SealedMs() {
-  return Number(
-      tables_.ask(fmt::format("select sealed_ms from {}session_bounds", tables_.prefix))[0][0]);
+  return tables_.Number("select sealed_ms from " + tables_.Table("session_bounds"));
 }
 
 void UsageBook::LookAtSessions() {
-  const auto id_of = [&](std::string_view column) {
-    return fmt::format(fmt::runtime(tables_.id), column);
-  };
-  const Rows rows = tables_.ask(fmt::format(
-      "select {}, {}, {}, {}, kind, start_ms, end_ms, coalesce(end_reason, 0) from {}sessions",
-      id_of("id"), id_of("tenant"), id_of("user_id"), id_of("capacity_id"), tables_.prefix));
+  const store::Rows rows = tables_.Ask(
+      fmt::format("select {}, {}, {}, {}, kind, start_ms, end_ms, coalesce(end_reason, 0) from {}",
+                  tables_.Id("id"), tables_.Id("tenant"), tables_.Id("user_id"),
+                  tables_.Id("capacity_id"), tables_.Table("sessions")));
   std::map<std::string, Session> now;
   for (const auto& row : rows)
     now[row[0]] = {.tenant = row[1],
@@ -159,8 +143,8 @@ void UsageBook::CheckRemoved(const std::string& id, const Session& session) {
 }
 
 void UsageBook::LookAtWindows() {
-  const Rows rows = tables_.ask(fmt::format(
-      "select number, start_ms, end_ms, state, chunks from {}usage_windows", tables_.prefix));
+  const store::Rows rows = tables_.Ask(fmt::format(
+      "select number, start_ms, end_ms, state, chunks from {}", tables_.Table("usage_windows")));
   for (const auto& row : rows) {
     const Window window{Number(row[1]), Number(row[2]), static_cast<int>(Number(row[3])),
                         Number(row[4])};
@@ -173,13 +157,10 @@ void UsageBook::LookAtWindows() {
 }
 
 void UsageBook::LookAtChunks(const std::map<std::int64_t, Window>& windows_before) {
-  const auto id_of = [&](std::string_view column) {
-    return fmt::format(fmt::runtime(tables_.id), column);
-  };
   std::map<ChunkName, Chunk> now;
-  for (const auto& row :
-       tables_.ask(fmt::format("select number, chunk, {}, {}, records from {}usage_chunks",
-                               id_of("first_id"), id_of("last_id"), tables_.prefix)))
+  for (const auto& row : tables_.Ask(fmt::format("select number, chunk, {}, {}, records from {}",
+                                                 tables_.Id("first_id"), tables_.Id("last_id"),
+                                                 tables_.Table("usage_chunks"))))
     now[{Number(row[0]), row[1]}] = {row[2], row[3], Number(row[4])};
   for (const auto& [name, chunk] : now)
     if (!chunks_.contains(name)) CheckNewChunk(name, now, windows_before);
@@ -225,8 +206,8 @@ bool UsageBook::IsTaken(const ChunkName& name, const Chunk& chunk) const {
 
 void UsageBook::LookAtFactors() {
   std::map<std::pair<int, std::int64_t>, Factor> now;
-  for (const auto& row : tables_.ask(fmt::format(
-           "select kind, from_ms, factor, set_ms from {}usage_factors", tables_.prefix)))
+  for (const auto& row : tables_.Ask(fmt::format("select kind, from_ms, factor, set_ms from {}",
+                                                 tables_.Table("usage_factors"))))
     now[{static_cast<int>(Number(row[0])), Number(row[1])}] = {Number(row[2]), Number(row[3])};
   for (const auto& [key, factor] : now) {
     const auto known = factors_.find(key);

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "store/tables.hpp"
+
 namespace tenure::sim {
 
 /// The receiver of usage in a run, and the judge of U1 and U2.
@@ -33,18 +35,9 @@ namespace tenure::sim {
 /// REQUIRES: every commit and every request is noted, in the order in which they happened.
 class UsageBook {
  public:
-  using Rows = std::vector<std::vector<std::string>>;
-  /// The store's tables, seen by nobody's transaction.
-  struct Tables {
-    std::function<Rows(const std::string& sql)> ask{};
-    std::string prefix{};  ///< of a table's name
-    std::string id{};      ///< how the text of an id is had: "lower(hex({}))"
-  };
-  UsageBook(Tables tables, std::set<std::int64_t> intervals_ms,
+  UsageBook(store::Tables& tables, std::set<std::int64_t> intervals_ms,
             std::function<void(const std::string&)> complain)
-      : tables_(std::move(tables)),
-        intervals_ms_(std::move(intervals_ms)),
-        complain_(std::move(complain)) {}
+      : tables_(tables), intervals_ms_(std::move(intervals_ms)), complain_(std::move(complain)) {}
 
   /// A transaction that ran these queries was committed.
   void Committed(const std::set<std::string, std::less<>>& queries);
@@ -108,7 +101,7 @@ class UsageBook {
   static bool IsActiveIn(const Session& session, const Window& window);
   bool IsTaken(const ChunkName& name, const Chunk& chunk) const;
 
-  const Tables tables_;
+  store::Tables& tables_;
   const std::set<std::int64_t> intervals_ms_;
   const std::function<void(const std::string&)> complain_;
 

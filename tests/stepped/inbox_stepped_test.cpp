@@ -2,23 +2,14 @@
 // planted bugs that must be found.
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <iostream>
-#include <optional>
-#include <random>
 #include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "db/postgres/engine.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox_sql/queries.hpp"
-#include "stepped/lock_watch.hpp"
-#include "stepped/seeds.hpp"
-#include "stepped/world.hpp"
-#include "store/test_store.hpp"
+#include "stepped/frame.hpp"
 
 namespace tenure::stepped {
 namespace {
@@ -27,19 +18,17 @@ using inbox::BeginOutcome;
 using inbox::FinishOutcome;
 using inbox::MessageKey;
 
-constexpr std::size_t kProcesses = 3;
-constexpr int kBatchesPerProcess = 4;
-constexpr std::int64_t kLeaseMs = 300;  // short, so that claims lapse in the middle of a run
-constexpr std::int64_t kNeverMs = 1'000'000'000;
+constexpr std::int64_t kInboxLeaseMs = 300;  // short, so that claims lapse in the middle of a run
 
 /// What is wrong on purpose.
-enum class Planted { kNothing, kNoLock, kNoFloor, kClockBeforeLock };
+enum class InboxBug { kNothing, kNoLock, kNoFloor, kClockBeforeLock };
 
-const db::Query kNoLock{"inbox.lock_entries",
-                        "select item.ordinal from unnest($1::text[], $2::text[], $3::text[]) with "
-                        "ordinality as item (t, s, m, ordinal)",
-                        ""};
-const db::Query kNoFloor{
+const db::Query kInboxNoLock{
+    "inbox.lock_entries",
+    "select item.ordinal from unnest($1::text[], $2::text[], $3::text[]) with "
+    "ordinality as item (t, s, m, ordinal)",
+    ""};
+const db::Query kInboxNoFloor{
     "inbox.raise_floors",
     "select 1 from unnest($1::text[], $2::bigint[]) as item (t, f) where false", ""};
 const db::Query kUsersComplete{
@@ -51,6 +40,8 @@ const db::Query kUsersComplete{
 struct EffectRequest {
   MessageKey key{};
   std::int64_t fence = 0;
+
+  std::size_t bytes() const { return key.bytes(); }
 };
 struct EffectReply {};
 class EffectHandler final : public db::TypedHandler<EffectRequest, EffectReply> {
@@ -70,12 +61,14 @@ class EffectHandler final : public db::TypedHandler<EffectRequest, EffectReply> 
   }
 };
 
-/// A simulated server process.
-struct Server {
-  std::unique_ptr<LockWatch> watch;
-  std::unique_ptr<db::Store> store;
-  std::unique_ptr<inbox::Inbox> inbox;
-  int batches_left = 0;
+struct InboxServer final : Server {
+  explicit InboxServer(Process& its)
+      : process(its),
+        // Nobody is given up here: every message must go on.
+        inbox(its.store(), {.max_attempts = 1'000}, its.metrics()) {}
+
+  Process& process;
+  inbox::Inbox inbox;
 };
 
 /// Somebody was told to process.
@@ -95,95 +88,44 @@ struct Completed {
   bool has_effect = false;
 };
 
-class InboxRun {
+class InboxRun final : public Frame {
  public:
-  InboxRun(store::TestStore& store, Planted planted) : store_(store), planted_(planted) {
-    // tenure.inbox_complete goes by PostgreSQL's own clock: no claim may be over for it.
-    store_.clock().Advance(base::SystemClock().WallMs() + kNeverMs - store_.clock().WallMs());
-    world_ = std::make_unique<World>(
-        store.url(), kProcesses,
-        World::Callbacks{[this](std::size_t i) { return NextWork(i); },
-                         [this](std::size_t i) { Restart(i); },
-                         [this](std::size_t i) { return Connection(i).backend_pid(); },
-                         [this] { store_.clock().Advance(static_cast<std::int64_t>(Random(20))); }},
-        World::Odds{.crash_percent = 2});
-    for (std::size_t i = 0; i < kProcesses; ++i) Restart(i);
+  explicit InboxRun(InboxBug planted)
+      : Frame({.queries = QueriesOf({inbox::sql::All()}, {&kUsersComplete}),
+               .odds = {.crash_percent = 2},
+               .lock_step = "inbox.add_entries",
+               .look_step = "inbox.load_entries",
+               .early_clock = planted == InboxBug::kClockBeforeLock,
+               .ahead_of_postgres = true}) {
+    if (planted == InboxBug::kNoLock) Plant(kInboxNoLock);
+    if (planted == InboxBug::kNoFloor) Plant(kInboxNoFloor);
   }
 
-  /// Empty when nothing is wrong.
-  std::string Run(std::uint64_t seed) {
-    random_.seed(seed * 7919 + 17);
-    violations_.clear();
+ private:
+  MessageKey KeyOf(const std::string& id) const { return {tenant(), "source", id}; }
+
+  std::unique_ptr<Server> Boot(Process& process) override {
+    return std::make_unique<InboxServer>(process);
+  }
+  void Begin() override {
     told_.clear();
     completed_.clear();
     failing_.clear();
     terms_.clear();
     tidied_ = false;
-    tenant_ = fmt::format("r{}", ++runs_);
-    for (Server& server : servers_) server.batches_left = kBatchesPerProcess;
-    world_->Run(seed);
-    if (world_->trace().find("deadlock") != std::string::npos)
-      Violation("two transactions waited for each other");
+  }
+  void Judge() override {
     CheckFences();
     CheckClaims();
     CheckEnds();
     // Every claim and every back-off is over by then.
-    store_.clock().Advance(100'000);
+    clock().Advance(100'000);
     for (const char* id : {"a", "b", "c"}) CheckGoesOn(id);
-    if (violations_.empty()) return {};
-    return fmt::format("seed {}:\n{}{}", seed, world_->trace(), violations_);
-  }
-
- private:
-  std::uint64_t Random(std::uint64_t bound) { return random_() % bound; }
-  base::Uuid NewTerm() {
-    base::Uuid term;
-    for (auto& byte : term.bytes) byte = static_cast<std::uint8_t>(random_());
-    return term;
-  }
-  MessageKey KeyOf(const std::string& id) const { return {tenant_, "source", id}; }
-  db::postgres::PostgresConnection& Connection(std::size_t i) {
-    return dynamic_cast<db::postgres::PostgresConnection&>(
-        servers_[i].store->WriteLane(0).connection());
-  }
-
-  /// A new process in place of the old one: nothing is left of what it had in memory.
-  void Restart(std::size_t i) {
-    Server& server = servers_[i];
-    server.inbox.reset();
-    server.store.reset();
-    server.watch =
-        std::make_unique<LockWatch>(store_.clock(), world_->process(i), commits_,
-                                    LockWatch::Steps{"inbox.add_entries", "inbox.load_entries"},
-                                    planted_ == Planted::kClockBeforeLock);
-    auto options = store_.PostgresOptions();
-    options.lock_timeout_ms = 0;  // real time must decide nothing here
-    options.statement_timeout_ms = 0;
-    std::vector<const db::Query*> queries(options.queries.begin(), options.queries.end());
-    for (const db::Query*& query : queries) {
-      if (planted_ == Planted::kNoLock && query->name == kNoLock.name) query = &kNoLock;
-      if (planted_ == Planted::kNoFloor && query->name == kNoFloor.name) query = &kNoFloor;
-    }
-    options.queries = queries_ = queries;
-    options.test_clock = server.watch.get();
-    db::StoreOptions lanes;
-    lanes.write_lanes = 1;
-    lanes.lanes.max_wait_ms = kNeverMs;
-    server.store = std::make_unique<db::Store>(
-        db::postgres::MakeEngine(std::move(options), "", store_.metrics()), lanes, store_.clock(),
-        store_.metrics());
-    server.store->Open();
-    server.store->WriteLane(0).connection().SetHook(server.watch.get());
-    // Nobody is given up here: every message must go on.
-    server.inbox = std::make_unique<inbox::Inbox>(
-        *server.store, inbox::Budget{.max_attempts = 1'000}, store_.metrics());
   }
 
   /// A batch of one to three commands on the same few messages, or something of its own.
-  std::function<void()> NextWork(std::size_t i) {
-    Server& server = servers_[i];
-    if (server.batches_left-- == 0) return nullptr;
-    server.watch->locked_at_ms = 0;
+  void Submit(Process& process) override {
+    auto& server = ServerOf<InboxServer>(process);
     const auto roll = Random(20);
     if (roll == 0)
       SubmitTidy(server);
@@ -191,18 +133,14 @@ class InboxRun {
       SubmitEffect(server);
     else
       for (auto count = 1 + Random(3); count > 0; --count) SubmitCommand(server);
-    return [&server] {
-      while (server.store->WriteLane(0).RunOnce()) {
-      }
-    };
   }
 
-  void SubmitTidy(Server& server) {
+  void SubmitTidy(InboxServer& server) {
     tidied_ = true;
-    server.inbox->TidySome({.retention_ms = 100}, nullptr, [this](auto result) { Expect(result); });
+    server.inbox.TidySome({.retention_ms = 100}, nullptr, Expected());
   }
 
-  void SubmitCommand(Server& server) {
+  void SubmitCommand(InboxServer& server) {
     const auto roll = told_.empty() ? 0 : Random(10);
     if (roll < 6)
       SubmitBegin(server);
@@ -212,68 +150,57 @@ class InboxRun {
       SubmitFail(server);
   }
 
-  void SubmitBegin(Server& server) {
-    inbox::BeginCommand command{KeyOf(std::string(1, "abc"[Random(3)])), "", kLeaseMs, NewTerm()};
+  void SubmitBegin(InboxServer& server) {
+    inbox::BeginCommand command{KeyOf(std::string(1, "abc"[Random(3)])), "", kInboxLeaseMs,
+                                NewId()};
     // Now and then a delivery whose answer may have been lost.
     if (!terms_.empty() && Random(4) == 0) command.term = terms_[Random(terms_.size())];
     terms_.push_back(*command.term);
-    server.inbox->Begin(command, nullptr,
-                        [this, &server, command](const db::Result<BeginOutcome>& result) {
-                          if (Expect(result)) Tell(server, command, result.value());
-                        });
+    server.inbox.Begin(command, nullptr,
+                       [this, &server, command](const db::Result<BeginOutcome>& result) {
+                         if (Expect(result)) Tell(server, command, result.value());
+                       });
   }
 
-  const Told& AnyTold() {
-    return told_[told_.size() - 1 - Random(std::min<std::size_t>(told_.size(), 4))];
+  void SubmitComplete(InboxServer& server) {
+    const Told told = AnyLate(told_);
+    server.inbox.Complete({KeyOf(told.id), told.fence, ""}, nullptr,
+                          [this, &server, told](const db::Result<FinishOutcome>& result) {
+                            if (!Expect(result)) return;
+                            if (result.value().kind == FinishOutcome::Kind::kAccepted)
+                              completed_.push_back({told.id, told.fence, server.process.seen});
+                          });
   }
 
-  void SubmitComplete(Server& server) {
-    const Told told = AnyTold();
-    server.inbox->Complete({KeyOf(told.id), told.fence, ""}, nullptr,
-                           [this, &server, told](const db::Result<FinishOutcome>& result) {
-                             if (!Expect(result)) return;
-                             if (result.value().kind == FinishOutcome::Kind::kAccepted)
-                               completed_.push_back({told.id, told.fence, server.watch->seen});
-                           });
-  }
-
-  void SubmitFail(Server& server) {
-    const Told told = AnyTold();
+  void SubmitFail(InboxServer& server) {
+    const Told told = AnyLate(told_);
     failing_.insert({told.id, told.fence});
-    server.inbox->Fail({KeyOf(told.id), told.fence, "no"}, nullptr,
-                       [this](const auto& result) { Expect(result); });
+    server.inbox.Fail({KeyOf(told.id), told.fence, "no"}, nullptr, Expected());
   }
 
-  void SubmitEffect(Server& server) {
-    const Told told = AnyTold();
-    server.store->WriteLane(0).Submit(std::make_unique<EffectHandler::ItemType>(
-        effect_, nullptr, 0, EffectRequest{KeyOf(told.id), told.fence},
+  void SubmitEffect(InboxServer& server) {
+    const Told told = AnyLate(told_);
+    server.process.store().Submit(
+        effect_, nullptr, {KeyOf(told.id), told.fence},
         [this, &server, told](const db::Result<EffectReply>& result) {
           // TN002: stale, and so is the effect.
           if (!result.ok() && result.fault().kind() == base::FaultKind::kStatement) return;
-          if (Expect(result)) completed_.push_back({told.id, told.fence, server.watch->seen, true});
-        }));
+          if (Expect(result))
+            completed_.push_back({told.id, told.fence, server.process.seen, true});
+        });
   }
 
-  void Tell(const Server& server, const inbox::BeginCommand& command, const BeginOutcome& outcome) {
+  void Tell(const InboxServer& server, const inbox::BeginCommand& command,
+            const BeginOutcome& outcome) {
     if (outcome.kind != BeginOutcome::Kind::kProcess) return;
-    const std::int64_t from_ms = outcome.until_ms - kLeaseMs;
+    const std::int64_t from_ms = outcome.until_ms - kInboxLeaseMs;
     // Only who sent a term alone was handed the message by this very batch.
     const bool alone = std::count(terms_.begin(), terms_.end(), *command.term) == 1;
-    if (alone && from_ms < server.watch->locked_at_ms)
+    if (alone && from_ms < server.process.locked_at_ms)
       Violation("a delivery was decided by a time from before its lock");
     told_.push_back({command.key.message_id, *command.term, outcome.fence, from_ms,
-                     outcome.until_ms, server.watch->seen});
+                     outcome.until_ms, server.process.seen});
   }
-
-  /// The only fault that a request may hear here is the lost reply.
-  template <class Reply>
-  bool Expect(const db::Result<Reply>& result) {
-    if (!result.ok() && !result.fault().outcome_unknown())
-      Violation(fmt::format("a request was answered with a fault: {}", result.fault().what()));
-    return result.ok();
-  }
-  void Violation(const std::string& what) { violations_ += "  VIOLATION: " + what + "\n"; }
 
   /// A fence is told to one delivery only.
   void CheckFences() {
@@ -315,15 +242,10 @@ class InboxRun {
 
   /// Whatever crashed: the next delivery is told to process it, or it is done.
   void CheckGoesOn(const std::string& id) {
-    std::optional<db::Result<BeginOutcome>> answer;
-    Server& server = servers_[0];
-    server.store->WriteLane(0).connection().SetHook(nullptr);
-    server.inbox->Begin({KeyOf(id), "", kLeaseMs, NewTerm()}, nullptr,
-                        [&](db::Result<BeginOutcome> result) { answer = std::move(result); });
-    store::Drive(*server.store);
-    server.store->WriteLane(0).connection().SetHook(server.watch.get());
-    if (!answer->ok()) throw answer->fault();
-    const auto kind = answer->value().kind;
+    const auto kind = Ask<BeginOutcome>([&](Process& process, auto done) {
+                        ServerOf<InboxServer>(process).inbox.Begin(
+                            {KeyOf(id), "", kInboxLeaseMs, NewId()}, nullptr, std::move(done));
+                      }).kind;
     const bool was_completed = std::any_of(completed_.begin(), completed_.end(),
                                            [&](const Completed& end) { return end.id == id; });
     if (kind != BeginOutcome::Kind::kProcess && kind != BeginOutcome::Kind::kDone)
@@ -332,54 +254,28 @@ class InboxRun {
       Violation(fmt::format("{} was completed, and that is forgotten", id));
   }
 
-  store::TestStore& store_;
-  const Planted planted_;
   EffectHandler effect_;
-  std::atomic<int> commits_{0};
-  std::vector<const db::Query*> queries_;
-  std::array<Server, kProcesses> servers_;
-  std::unique_ptr<World> world_;
-  int runs_ = 0;
 
   // Of one run.
-  std::mt19937_64 random_;
-  std::string tenant_;
   bool tidied_ = false;
   std::vector<base::Uuid> terms_;
   std::vector<Told> told_;
   std::vector<Completed> completed_;
   std::set<std::pair<std::string, std::int64_t>> failing_;
-  std::string violations_;
 };
 
-std::vector<const db::Query*> Queries() {
-  const auto own = inbox::sql::All();
-  std::vector<const db::Query*> all(own.begin(), own.end());
-  all.push_back(&kUsersComplete);
-  return all;
-}
-
 TEST(SteppedInbox, I1_HoldsInEveryInterleavingAndNothingDeadlocks) {
-  store::TestStore store(store::EngineKind::kPostgres, Queries());
-  InboxRun run(store, Planted::kNothing);
-  ExpectEverySeedHolds(run);
+  InboxRun run(InboxBug::kNothing);
+  support::ExpectEverySeedHolds(run, kSeeds);
 }
 
-/// Whether a seed finds the bug and says what it is.
-bool IsFound(Planted planted, std::string_view by_name) {
-  store::TestStore store(store::EngineKind::kPostgres, Queries());
-  InboxRun run(store, planted);
-  return FirstFinding(run, by_name) != 0;
-}
-
-TEST(SteppedInbox, APlantedDecisionWithoutALockIsFound) {
-  EXPECT_TRUE(IsFound(Planted::kNoLock, "was told to two deliveries"));
-}
-TEST(SteppedInbox, APlantedRemovalWithoutAFloorIsFound) {
-  EXPECT_TRUE(IsFound(Planted::kNoFloor, "was told to two deliveries"));
-}
-TEST(SteppedInbox, APlantedClockBeforeTheLockIsFound) {
-  EXPECT_TRUE(IsFound(Planted::kClockBeforeLock, "by a time from before its lock"));
+TEST(SteppedInbox, EveryPlantedBugIsFound) {
+  using enum InboxBug;
+  using Bug = std::pair<InboxBug, const char*>;
+  for (const auto& [planted, by_name] :
+       {Bug{kNoLock, "was told to two deliveries"}, Bug{kNoFloor, "was told to two deliveries"},
+        Bug{kClockBeforeLock, "by a time from before its lock"}})
+    support::ExpectFound(InboxRun(planted), kSeedsForABug, by_name);
 }
 
 }  // namespace

@@ -1,21 +1,15 @@
 // Sessions under the stepped scheduler: S1 over whole histories, and planted bugs that must be
 // found.
 
-#include <cstdlib>
+#include <algorithm>
 #include <map>
-#include <optional>
-#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "db/postgres/engine.hpp"
 #include "sessions/sessions.hpp"
 #include "sessions_sql/queries.hpp"
-#include "stepped/lock_watch.hpp"
-#include "stepped/seeds.hpp"
-#include "stepped/world.hpp"
-#include "store/test_store.hpp"
+#include "stepped/frame.hpp"
 
 namespace tenure::stepped {
 namespace {
@@ -25,20 +19,18 @@ using sessions::PutReply;
 using sessions::PutStatus;
 using sessions::Session;
 
-constexpr std::size_t kProcesses = 3;
-constexpr int kBatchesPerProcess = 4;
 constexpr std::int64_t kDurationMs = 400;  // short, so that sessions expire in the middle of a run
 
 /// What is wrong on purpose.
-enum class Planted { kNothing, kLockAndReadInOneStatement, kClockBeforeLock };
+enum class SessionBug { kNothing, kLockAndReadInOneStatement, kClockBeforeLock };
 
 /// The bug "lock and read in one statement": the statement waits for the lock and then reads on the
 /// snapshot from before it waited.
-const db::Query kNoLock{"sessions.lock_keys",
-                        "select 1 from unnest($1::uuid[], $2::uuid[]) as item (u, c) where false",
-                        ""};
-const db::Query kLockAndRead{"sessions.load_latest",
-                             R"(with locked as (
+const db::Query kSessionNoLock{
+    "sessions.lock_keys", "select 1 from unnest($1::uuid[], $2::uuid[]) as item (u, c) where false",
+    ""};
+const db::Query kSessionLockAndRead{"sessions.load_latest",
+                                    R"(with locked as (
   insert into tenure.session_keys (user_id, capacity_id)
   select u, c from unnest($1::uuid[], $2::uuid[]) as item (u, c) order by u, c
   on conflict (user_id, capacity_id) do update set user_id = excluded.user_id where false
@@ -48,14 +40,14 @@ select item.ordinal, s.id, s.tenant, s.user_id, s.capacity_id, s.turn, s.kind, s
  cross join lateral (select * from tenure.sessions s
                       where s.user_id = item.user_id and s.capacity_id = item.capacity_id
                       order by s.turn desc limit 1) s)",
-                             ""};
+                                    ""};
 
-/// A simulated server process: a store with one write lane that the scheduler steps through.
-struct Server {
-  std::unique_ptr<LockWatch> watch;
-  std::unique_ptr<db::Store> store;
-  std::unique_ptr<sessions::Sessions> sessions;
-  int batches_left = 0;
+struct SessionServer final : Server {
+  explicit SessionServer(Process& its)
+      : process(its), sessions(its.store(), {kDurationMs, kNeverMs}, its.metrics()) {}
+
+  Process& process;
+  sessions::Sessions sessions;
 };
 
 struct Answer {
@@ -63,144 +55,87 @@ struct Answer {
   PutReply reply;
 };
 
-class SessionRun {
+class SessionRun final : public Frame {
  public:
-  SessionRun(store::TestStore& store, Planted planted) : store_(store), planted_(planted) {
-    world_ = std::make_unique<World>(
-        store.url(), kProcesses,
-        World::Callbacks{[this](std::size_t i) { return NextWork(i); },
-                         [this](std::size_t i) { Restart(i); },
-                         [this](std::size_t i) { return Connection(i).backend_pid(); },
-                         [this] { BetweenSteps(); }},
-        World::Odds{});
-    for (std::size_t i = 0; i < kProcesses; ++i) Restart(i);
+  explicit SessionRun(SessionBug planted)
+      : Frame({.queries = QueriesOf({sessions::sql::All()}),
+               .tables = {"sessions", "session_keys"},
+               .lock_step = "sessions.lock_keys",
+               .early_clock = planted == SessionBug::kClockBeforeLock}) {
+    if (planted != SessionBug::kLockAndReadInOneStatement) return;
+    Plant(kSessionNoLock);
+    Plant(kSessionLockAndRead);
   }
 
-  /// Empty when nothing is wrong.
-  std::string Run(std::uint64_t seed) {
-    random_.seed(seed * 7919 + 17);
-    violations_.clear();
-    answers_.clear();
-    known_.clear();
-    keys_ = {NewKey(), NewKey()};
-    for (Server& server : servers_) server.batches_left = kBatchesPerProcess;
-    world_->Run(seed);
-    CheckHistory();
-    if (violations_.empty()) return {};
-    return fmt::format("seed {}:\n{}{}", seed, world_->trace(), violations_);
-  }
+  /// Answers of all seeds that were compared with the tables.
+  std::size_t judged() const { return judged_; }
 
  private:
-  /// From the seed, so that a run is the same each time, in the same order of locks.
-  sessions::Key NewKey() {
-    sessions::Key key;
-    for (auto* id : {&key.user, &key.capacity})
-      for (auto& byte : id->bytes) byte = static_cast<std::uint8_t>(random_());
-    return key;
-  }
-  db::postgres::PostgresConnection& Connection(std::size_t i) {
-    return dynamic_cast<db::postgres::PostgresConnection&>(
-        servers_[i].store->WriteLane(0).connection());
+  std::unique_ptr<Server> Boot(Process& process) override {
+    return std::make_unique<SessionServer>(process);
   }
 
-  /// A new process in place of the old one: nothing is left of what it had in memory.
-  void Restart(std::size_t i) {
-    Server& server = servers_[i];
-    server.sessions.reset();
-    server.store.reset();
-    server.watch = std::make_unique<LockWatch>(store_.clock(), world_->process(i), commits_,
-                                               LockWatch::Steps{"sessions.lock_keys"},
-                                               planted_ == Planted::kClockBeforeLock);
-    auto options = store_.PostgresOptions();
-    options.lock_timeout_ms = 0;  // real time must decide nothing here
-    options.statement_timeout_ms = 0;
-    std::vector<const db::Query*> queries(options.queries.begin(), options.queries.end());
-    if (planted_ == Planted::kLockAndReadInOneStatement)
-      for (const db::Query*& query : queries)
-        for (const db::Query* bug : {&kNoLock, &kLockAndRead})
-          if (query->name == bug->name) query = bug;
-    options.queries = queries_ = queries;
-    options.test_clock = server.watch.get();
-    db::StoreOptions lanes;
-    lanes.write_lanes = 1;
-    lanes.lanes.max_wait_ms = 1'000'000'000;
-    server.store = std::make_unique<db::Store>(
-        db::postgres::MakeEngine(std::move(options), "", store_.metrics()), lanes, store_.clock(),
-        store_.metrics());
-    server.store->Open();
-    server.store->WriteLane(0).connection().SetHook(server.watch.get());
-    server.sessions = std::make_unique<sessions::Sessions>(
-        *server.store, sessions::Options{kDurationMs, 1'000'000'000}, store_.metrics());
+  void Begin() override {
+    answers_.clear();
+    known_.clear();
+    by_id_.clear();
+    keys_ = {NewKey(), NewKey()};
+  }
+  sessions::Key NewKey() {
+    const base::Uuid user = NewId();
+    return {user, NewId()};
   }
 
   /// A batch of one to three requests on the same few keys.
-  std::function<void()> NextWork(std::size_t i) {
-    Server& server = servers_[i];
-    if (server.batches_left-- == 0) return nullptr;
-    server.watch->locked_at_ms = 0;
-    const auto roll = random_() % 10;
+  void Submit(Process& process) override {
+    auto& server = ServerOf<SessionServer>(process);
+    const auto roll = Random(10);
     if (roll == 0) {
-      server.sessions->ExpireSome({}, [this](auto result) { Expect(result); });
+      server.sessions.ExpireSome({}, Expected());
     } else if (roll <= 2 && !known_.empty()) {
-      const Session session = known_[random_() % known_.size()];
-      server.sessions->End({session.id, session.key}, nullptr,
-                           [this](auto result) { Expect(result); });
+      const Session session = known_[Random(known_.size())];
+      server.sessions.End({session.id, session.key}, nullptr, Expected());
     } else {
-      for (auto count = 1 + random_() % 3; count > 0; --count) SubmitPut(server);
+      for (auto count = 1 + Random(3); count > 0; --count) SubmitPut(server);
     }
-    return [&server] {
-      while (server.store->WriteLane(0).RunOnce()) {
-      }
-    };
   }
 
-  void SubmitPut(Server& server) {
-    const sessions::PutRequest request{tenant_, keys_[random_() % keys_.size()],
-                                       static_cast<Kind>(1 + random_() % 3)};
-    server.sessions->Put(request, nullptr, [this, &server, request](db::Result<PutReply> result) {
+  void SubmitPut(SessionServer& server) {
+    const sessions::PutRequest request{tenant_, keys_[Random(keys_.size())],
+                                       static_cast<Kind>(1 + Random(3))};
+    server.sessions.Put(request, nullptr, [this, &server, request](db::Result<PutReply> result) {
       if (!Expect(result)) return;
-      if (result.value().now_ms < server.watch->locked_at_ms)
+      if (result.value().now_ms < server.process.locked_at_ms)
         Violation("a request was decided by a time from before its lock");
       answers_.push_back({request, result.value()});
       known_.push_back(result.value().session);
     });
   }
 
-  /// The only fault that a request may hear here is the lost reply.
-  template <class Reply>
-  bool Expect(const db::Result<Reply>& result) {
-    if (!result.ok() && !result.fault().outcome_unknown())
-      Violation(fmt::format("a request was answered with a fault: {}", result.fault().what()));
-    return result.ok();
-  }
-
-  void BetweenSteps() {
-    store_.clock().Advance(static_cast<std::int64_t>(random_() % 20));
-    if (random_() % 50 == 0) {
-      store_.clock().StepWall(-30);
-      for (Server& server : servers_) server.watch->locked_at_ms -= 30;
+  void BetweenSteps() override {
+    Frame::BetweenSteps();
+    if (Random(50) == 0) {
+      clock().StepWall(-30);
+      for (std::size_t i = 0; i < kProcesses; ++i) process(i).locked_at_ms -= 30;
     }
     // S1 at every instant: of committed rows at most one per key is open.
-    const auto twice = world_->Number(
+    const auto twice = tables().Number(
         "select count(*) from (select from tenure.sessions where end_reason is null "
         "group by user_id, capacity_id having count(*) > 1) twice");
     if (twice > 0) Violation("a key has two open sessions");
   }
 
-  void Violation(const std::string& what) { violations_ += "  VIOLATION: " + what + "\n"; }
-
-  void CheckHistory() {
+  void Judge() override {
+    judged_ += answers_.size();
     for (const auto& key : keys_) CheckKey(key);
     for (const Answer& answer : answers_) CheckAnswer(answer);
   }
 
   std::vector<Session> Rows(const sessions::Key& key) {
-    std::optional<sessions::ListReply> reply;
-    servers_[0].sessions->List({.user = key.user, .limit = 1'000}, nullptr,
-                               [&](auto result) { reply = std::move(result.value()); });
-    while (!reply && servers_[0].store->ReadLane().RunOnce()) {
-    }
-    auto rows = reply.value().sessions;
+    auto rows = Ask<sessions::ListReply>([&](Process& process, auto done) {
+                  ServerOf<SessionServer>(process).sessions.List({.user = key.user, .limit = 1'000},
+                                                                 nullptr, std::move(done));
+                }).rows;
     std::sort(rows.begin(), rows.end(),
               [](const auto& a, const auto& b) { return a.turn < b.turn; });
     return rows;
@@ -218,8 +153,9 @@ class SessionRun {
       const Session& next = rows[i + 1];
       if (!session.end_reason) Violation("an open session has a successor");
       if (next.start_ms < session.end_ms)
-        Violation(fmt::format("sessions of a key overlap: [{}, {}) and [{}, {})", session.start_ms,
-                              session.end_ms, next.start_ms, next.end_ms));
+        Violation(fmt::format("sessions of a key overlap: [{}, {}) and [{}, {})",
+                              Since(session.start_ms), Since(session.end_ms), Since(next.start_ms),
+                              Since(next.end_ms)));
       if (session.end_reason == sessions::EndReason::kUpgraded &&
           (next.start_ms != session.end_ms || next.kind <= session.kind))
         Violation("an upgrade is not one instant, or does not rise");
@@ -238,55 +174,39 @@ class SessionRun {
     if (answer.reply.now_ms >= said.end_ms) Violation("an ended session was answered as active");
   }
 
-  store::TestStore& store_;
-  const Planted planted_;
   const base::Uuid tenant_ = base::Uuid::V7(1);
-  std::vector<const db::Query*> queries_;
-  std::array<Server, kProcesses> servers_;
-  std::unique_ptr<World> world_;
-
-  std::atomic<int> commits_{0};
-
-  // Of one run.
-  std::mt19937_64 random_;
+  std::size_t judged_ = 0;
   std::vector<sessions::Key> keys_;
   std::vector<Answer> answers_;
   std::vector<Session> known_;
   std::map<base::Uuid, Session> by_id_;
-  std::string violations_;
 };
 
 TEST(SteppedSessions, S1_HoldsInEveryInterleaving) {
-  store::TestStore store(store::EngineKind::kPostgres, sessions::sql::All());
-  SessionRun run(store, Planted::kNothing);
-  ExpectEverySeedHolds(run);
+  SessionRun run(SessionBug::kNothing);
+  const std::int64_t seeds = support::ExpectEverySeedHolds(run, kSeeds);
+  EXPECT_GT(run.judged(), static_cast<std::size_t>(seeds)) << "several answers of each seed";
 }
 
-std::uint64_t FirstSeedThatFinds(Planted planted) {
-  store::TestStore store(store::EngineKind::kPostgres, sessions::sql::All());
-  SessionRun run(store, planted);
-  return FirstFinding(run, "VIOLATION");
+std::uint64_t ExpectFound(SessionBug planted) {
+  return support::ExpectFound(SessionRun(planted), kSeedsForABug, "VIOLATION");
 }
 
 TEST(SteppedSessions, APlantedLockAndReadInOneStatementIsFound) {
-  EXPECT_NE(FirstSeedThatFinds(Planted::kLockAndReadInOneStatement), 0u);
+  ExpectFound(SessionBug::kLockAndReadInOneStatement);
 }
 
 TEST(SteppedSessions, APlantedClockBeforeTheLockIsFound) {
-  EXPECT_NE(FirstSeedThatFinds(Planted::kClockBeforeLock), 0u);
+  ExpectFound(SessionBug::kClockBeforeLock);
 }
 
 TEST(SteppedSessions, ASeedReplaysExactly) {
-  const auto trace_of = [](std::uint64_t seed) {
-    store::TestStore store(store::EngineKind::kPostgres, sessions::sql::All());
-    SessionRun run(store, Planted::kLockAndReadInOneStatement);
-    return run.Run(seed);
-  };
-  std::uint64_t seed = FirstSeedThatFinds(Planted::kLockAndReadInOneStatement);
-  ASSERT_NE(seed, 0u);
-  // A run of its own may not find what a run after others found (the clock stands elsewhere): the
-  // same twice is what counts.
-  EXPECT_EQ(trace_of(seed), trace_of(seed));
+  const std::uint64_t seed = ExpectFound(SessionBug::kLockAndReadInOneStatement);
+  SessionRun one(SessionBug::kLockAndReadInOneStatement);
+  SessionRun another(SessionBug::kLockAndReadInOneStatement);
+  another.Run(1'000);  // what ran before plays no part
+  EXPECT_NE(one.Run(seed), "");
+  support::ExpectTheSame(one, another, seed);
 }
 
 }  // namespace

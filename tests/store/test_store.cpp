@@ -1,22 +1,16 @@
 #include "store/test_store.hpp"
 
-#include <mutex>
-#include <set>
-
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include "db/migrations.hpp"
 #include "db/postgres/engine.hpp"
 #include "db/sqlite/engine.hpp"
 #include "db/sqlite/shared_engine.hpp"
 #include "db_sql/queries.hpp"
+#include "store/tables.hpp"
 
 namespace tenure::store {
 namespace {
-
-std::mutex executed_mutex;
-std::set<std::string> executed;  // guarded by executed_mutex
 
 std::vector<const db::Query*> WithOwn(std::span<const db::Query* const> queries) {
   std::vector<const db::Query*> all(queries.begin(), queries.end());
@@ -27,7 +21,8 @@ std::vector<const db::Query*> WithOwn(std::span<const db::Query* const> queries)
 
 /// How often a query was executed, as the metrics' text says.
 std::uint64_t CountIn(const std::string& text, std::string_view query) {
-  const std::string wanted = fmt::format("store_query_seconds_count{{query=\"{}\"}} ", query);
+  const std::string wanted =
+      fmt::format("tenure_store_query_seconds_count{{query=\"{}\"}} ", query);
   const auto at = text.find(wanted);
   return at == std::string::npos ? 0 : std::stoull(text.substr(at + wanted.size(), 24));
 }
@@ -62,12 +57,6 @@ TestStore::TestStore(EngineKind kind, std::span<const db::Query* const> queries)
 }
 
 TestStore::~TestStore() {
-  {
-    const std::string text = metrics_.Text();
-    const std::lock_guard lock(executed_mutex);
-    for (const db::Query* query : queries_)
-      if (CountIn(text, query->name) > 0) executed.insert(std::string(query->name));
-  }
   if (!database_.empty()) support::SharedPostgres().DropDatabase(database_);
 }
 
@@ -95,17 +84,8 @@ std::unique_ptr<db::Store> TestStore::NewProcess(const db::StoreOptions& options
 }
 
 std::int64_t TestStore::Number(const std::string& sqlite, const std::string& postgres) {
-  if (!is_sqlite()) return std::stoll(support::SharedPostgres().Execute(database_, postgres));
-  sqlite3* database = nullptr;
-  sqlite3_stmt* statement = nullptr;
-  EXPECT_EQ(sqlite3_open(file().c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_prepare_v2(database, sqlite.c_str(), -1, &statement, nullptr), SQLITE_OK)
-      << sqlite3_errmsg(database);
-  EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
-  const std::int64_t number = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return number;
+  return is_sqlite() ? OpenSqliteTables(file())->Number(sqlite)
+                     : OpenPostgresTables(url_)->Number(postgres);
 }
 
 std::uint64_t TestStore::Executions(const std::string& query) {
@@ -117,17 +97,6 @@ void Drive(db::Store& process) {
     any = false;
     for (db::Lane* lane : process.AllLanes()) any |= lane->RunOnce();
   }
-}
-
-void EveryQueryRuns::TearDown() {
-  if (testing::GTEST_FLAG(filter) != "*") return;
-  for (const db::Query* query : queries_)
-    EXPECT_TRUE(WasExecuted(*query)) << query->name << " was never executed";
-}
-
-bool WasExecuted(const db::Query& query) {
-  const std::lock_guard lock(executed_mutex);
-  return executed.contains(std::string(query.name));
 }
 
 }  // namespace tenure::store

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "db/postgres/connection.hpp"
 #include "db/store.hpp"
+#include "store/every_query_runs.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/temp_dir.hpp"
 #include "telemetry/metrics.hpp"
@@ -67,22 +68,5 @@ class TestStore {
 
 /// Runs everything that waits in the lanes of a process that was not started.
 void Drive(db::Store& process);
-
-/// Which queries were executed by any TestStore of this program, for the test that none is dead.
-bool WasExecuted(const db::Query& query);
-
-/// Fails, after all tests of a program, for a query that none of them ran: it is dead, or not
-/// tested.
-///
-///   const auto* const every_query_runs =
-///       testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
-class EveryQueryRuns final : public testing::Environment {
- public:
-  explicit EveryQueryRuns(std::span<const db::Query* const> queries) : queries_(queries) {}
-  void TearDown() override;
-
- private:
-  const std::span<const db::Query* const> queries_;
-};
 
 }  // namespace tenure::store

@@ -32,9 +32,11 @@ void ParseRequestLine(std::string_view line, ReceivedRequest& request) {
 }
 
 void ParseHeader(std::string_view line, ReceivedRequest& request) {
-  const auto colon = line.find(": ");
-  if (colon == std::string_view::npos || colon == 0) Malformed(line);
-  request.headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+  const auto colon = line.find(':');
+  const bool empty = colon + 1 == line.size();
+  if (colon == std::string_view::npos || colon == 0 || (!empty && line[colon + 1] != ' '))
+    Malformed(line);
+  request.headers.emplace_back(line.substr(0, colon), empty ? "" : line.substr(colon + 2));
 }
 
 ReceivedRequest ParseHead(std::string_view head) {
@@ -138,6 +140,21 @@ void HttpReceiver::Answer(int status, std::string_view body) {
   if (send(connection_, answer.data(), answer.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(answer.size()))
     throw std::runtime_error("the answer was not taken");
+}
+
+void HttpReceiver::Say(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto sent = send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+bool HttpReceiver::AtEnd() {
+  pollfd waiting{connection_, POLLIN, 0};
+  char byte = 0;
+  return poll(&waiting, 1, static_cast<int>(timeout_.count())) == 1 &&
+         recv(connection_, &byte, 1, 0) <= 0;
 }
 
 }  // namespace tenure::support

@@ -36,12 +36,16 @@ class HttpReceiver {
   ReceivedRequest Next();
   /// Answers the last one with JSON; the connection stays open.
   void Answer(int status, std::string_view body = "{}");
+  /// Answers with exactly these bytes, also wrong ones; what the client does not take is lost.
+  void Say(std::string_view bytes);
+  void HangUp();
+  /// Whether the client has nothing more to say: waits for its end.
+  bool AtEnd();
 
  private:
   std::optional<ReceivedRequest> TakeRequest();
   /// Waits for bytes or for another connection.
   void Receive();
-  void HangUp();
 
   const std::chrono::milliseconds timeout_;
   int listener_ = -1;

@@ -23,6 +23,28 @@ const std::vector<std::pair<std::string, std::string>> kEnvironment = {{"LC_ALL"
 
 }  // namespace
 
+SqlSession::SqlSession(const std::string& url) : connection_(PQconnectdb(url.c_str()), &PQfinish) {
+  if (PQstatus(connection_.get()) != CONNECTION_OK)
+    throw std::runtime_error(PQerrorMessage(connection_.get()));
+}
+
+std::string SqlSession::Execute(const std::string& sql) {
+  const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection_.get(), sql.c_str()),
+                                                             &PQclear);
+  const auto status = PQresultStatus(result.get());
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+    throw std::runtime_error(PQerrorMessage(connection_.get()) + ("in: " + sql));
+  if (PQntuples(result.get()) == 0 || PQnfields(result.get()) == 0) return {};
+  return PQgetvalue(result.get(), 0, 0);
+}
+
+std::string SqlSession::RefusalOf(const std::string& sql) {
+  const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection_.get(), sql.c_str()),
+                                                             &PQclear);
+  const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+  return state == nullptr ? "" : state;
+}
+
 PostgresCluster::PostgresCluster(PostgresOptions options)
     : options_(std::move(options)),
       dir_(options_.durable ? Storage::kDisk : Storage::kMemory),
@@ -67,17 +89,7 @@ void PostgresCluster::DropDatabase(std::string_view database) {
 }
 
 std::string PostgresCluster::Execute(std::string_view database, const std::string& sql) const {
-  const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectdb(Url(database).c_str()),
-                                                                &PQfinish);
-  if (PQstatus(connection.get()) != CONNECTION_OK)
-    throw std::runtime_error(PQerrorMessage(connection.get()));
-  const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection.get(), sql.c_str()),
-                                                             &PQclear);
-  const auto status = PQresultStatus(result.get());
-  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-    throw std::runtime_error(PQerrorMessage(connection.get()) + ("in: " + sql));
-  if (PQntuples(result.get()) == 0 || PQnfields(result.get()) == 0) return {};
-  return PQgetvalue(result.get(), 0, 0);
+  return SqlSession(Url(database)).Execute(sql);
 }
 
 void PostgresCluster::Start() {

@@ -91,6 +91,12 @@ class Process {
   pid_t owner_;  // a forked child of ours must not kill our children when it exits
 };
 
+/// Everything in a file; throws when it cannot be read.
+std::string ReadFile(const std::filesystem::path& path);
+
+/// The root of the source tree. REQUIRES: TENURE_SOURCE_DIR is set, as ctest does.
+std::filesystem::path SourceDir();
+
 /// Runs a command to its end and returns its output; throws with the output if it fails.
 std::string RunCommand(ProcessOptions options,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

@@ -67,15 +67,17 @@ std::optional<std::string> HttpResponse::FindHeader(std::string_view name) const
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-HttpConnection::HttpConnection(int port, std::chrono::milliseconds timeout)
+HttpConnection::HttpConnection(int port, std::chrono::milliseconds timeout,
+                               const TlsClientOptions* tls)
     : port_(port), timeout_(timeout) {
   fd_ = Checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-  // Bounds connect() and send(); reading has its own poll().
+  // Bounds connect(), send() and what TLS reads; reading plain has its own poll().
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
   const timeval limit{
       static_cast<time_t>(seconds.count()),
       static_cast<suseconds_t>(std::chrono::microseconds(timeout - seconds).count())};
   setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockaddr_in address{};
@@ -88,19 +90,28 @@ HttpConnection::HttpConnection(int port, std::chrono::milliseconds timeout)
     errno = error;
     ThrowErrno("connect to 127.0.0.1:" + std::to_string(port));
   }
+  if (tls) tls_.emplace(fd_, *tls);
 }
 
-HttpConnection::~HttpConnection() {
-  if (fd_ >= 0) close(fd_);
+HttpConnection::~HttpConnection() { Close(); }
+
+void HttpConnection::Close() {
+  tls_.reset();
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 HttpConnection::HttpConnection(HttpConnection&& other) noexcept
     : port_(other.port_),
       timeout_(other.timeout_),
       fd_(std::exchange(other.fd_, -1)),
+      tls_(std::move(other.tls_)),
       buffer_(std::move(other.buffer_)) {}
 
 void HttpConnection::Send(std::string_view bytes) {
+  if (tls_ && !bytes.empty()) {
+    tls_->Write(bytes);
+    return;
+  }
   while (!bytes.empty()) {
     const auto sent = Checked(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), "send");
     bytes.remove_prefix(static_cast<std::size_t>(sent));
@@ -116,12 +127,18 @@ void HttpConnection::Reset() {
 }
 
 bool HttpConnection::Fill() {
+  char bytes[16 * 1024];
+  if (tls_) {
+    const auto read = tls_->Read(bytes, sizeof bytes);
+    if (!read) throw std::runtime_error("no answer in time; received so far: '" + buffer_ + "'");
+    buffer_.append(bytes, *read);
+    return *read > 0;
+  }
   pollfd waiting{fd_, POLLIN, 0};
   const int ready = poll(&waiting, 1, static_cast<int>(timeout_.count()));
   if (ready < 0 && errno == EINTR) return Fill();
   if (Checked(ready, "poll") == 0)
     throw std::runtime_error("no answer in time; received so far: '" + buffer_ + "'");
-  char bytes[16 * 1024];
   const auto size = Checked(recv(fd_, bytes, sizeof bytes, 0), "recv");
   buffer_.append(bytes, static_cast<std::size_t>(size));
   return size > 0;

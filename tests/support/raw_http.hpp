@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/json.hpp"
+#include "support/tls.hpp"
 
 namespace tenure::support {
 
@@ -22,16 +23,19 @@ struct HttpResponse {
 
   /// The value of the first header of that name, in any case.
   std::optional<std::string> FindHeader(std::string_view name) const;
+  /// The same; empty when there is none.
+  std::string Header(std::string_view name) const { return FindHeader(name).value_or(""); }
   /// The body; throws when it is not JSON.
   support::Json Json() const { return support::Json::Parse(body); }
 };
 
 /// A blocking connection to a server on 127.0.0.1 that sends exactly the bytes it is told to, also
 /// wrong ones, and reads answers strictly: what is not proper HTTP/1.1 throws, and so does waiting
-/// longer than the time-out for anything. For one thread.
+/// longer than the time-out for anything. With TLS where it is given options. For one thread.
 class HttpConnection {
  public:
-  explicit HttpConnection(int port, std::chrono::milliseconds timeout = std::chrono::seconds(10));
+  explicit HttpConnection(int port, std::chrono::milliseconds timeout = std::chrono::seconds(10),
+                          const TlsClientOptions* tls = nullptr);
   ~HttpConnection();
   HttpConnection(HttpConnection&& other) noexcept;
   HttpConnection& operator=(HttpConnection&&) = delete;
@@ -39,6 +43,7 @@ class HttpConnection {
   void Send(std::string_view bytes);
   /// No more will be sent; answers can still be read.
   void HalfClose();
+  void Close();
   /// Ends with a reset instead of a proper end, as a crashed machine behind a router does.
   void Reset();
 
@@ -47,6 +52,12 @@ class HttpConnection {
   HttpResponse ReadResponse(bool to_head = false);
   /// Everything up to the server's end of the connection. A reset counts as the end.
   std::string ReadUntilClose();
+  /// Whether the server has nothing more to say: an orderly end or a reset.
+  bool AtEnd() { return ReadUntilClose().empty(); }
+  HttpResponse Ask(std::string_view bytes) {
+    Send(bytes);
+    return ReadResponse();
+  }
 
   /// Sends a well-formed request and reads its answer. Host and Content-Length are added unless
   /// given; a body is JSON unless a Content-Type is given.
@@ -54,6 +65,8 @@ class HttpConnection {
                     const HttpHeaders& headers = {});
 
   int fd() const { return fd_; }
+  /// REQUIRES: it has TLS.
+  TlsClient& tls() { return *tls_; }
 
  private:
   /// Reads at least one more byte into the buffer. False at the end of the connection.
@@ -65,6 +78,7 @@ class HttpConnection {
   int port_;
   std::chrono::milliseconds timeout_;
   int fd_ = -1;
+  std::optional<TlsClient> tls_;
   std::string buffer_;  // received, not yet consumed
 };
 

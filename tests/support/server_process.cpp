@@ -10,12 +10,13 @@
 namespace tenure::support {
 namespace {
 
-/// Part of the text that `tenure serve` prints once it accepts connections.
+/// Part of the text that is printed once connections are accepted.
 const char* const kServes = "(https?)://127\\.0\\.0\\.1:([0-9]+)";
 
-ProcessOptions CommandLine(const ServerOptions& options, const std::optional<TempDir>& own_data) {
+ProcessOptions CommandLine(const char* command, const ServerOptions& options,
+                           const std::optional<TempDir>& own_data) {
   std::vector<std::string> argv = {options.binary.empty() ? TenureBinary() : options.binary,
-                                   "serve", "--listen",
+                                   command, "--listen",
                                    "127.0.0.1:" + std::to_string(options.port)};
   if (!options.store_url.empty()) {
     argv.insert(argv.end(), {"--store", options.store_url});
@@ -34,12 +35,12 @@ std::filesystem::path TenureBinary() {
   return binary;
 }
 
-ServerProcess::ServerProcess(ServerOptions options)
+ServingProcess::ServingProcess(const char* command, ServerOptions options)
     : options_(std::move(options)),
       own_data_(options_.store_url.empty() && options_.data_dir.empty()
                     ? std::optional<TempDir>(std::in_place)
                     : std::nullopt),
-      process_(CommandLine(options_, own_data_)) {
+      process_(CommandLine(command, options_, own_data_)) {
   const auto line = process_.WaitForLine(kServes);
   std::smatch match;
   std::regex_search(line, match, std::regex(kServes));
@@ -47,20 +48,26 @@ ServerProcess::ServerProcess(ServerOptions options)
   port_ = std::stoi(match[2]);
 }
 
-ServerProcess::~ServerProcess() {
+ServingProcess::~ServingProcess() {
   if (testing::Test::HasFailure())
     std::cerr << "--- output of the server on port " << port_ << " (pid " << pid() << ")\n"
               << Output() << "--- end of its output\n";
 }
 
-void ServerProcess::Kill() {
+void ServingProcess::Kill() {
   process_.Kill(SIGKILL);
   process_.Wait();
 }
 
-int ServerProcess::Terminate(std::chrono::milliseconds timeout) {
+int ServingProcess::Terminate() {
   process_.Kill(SIGTERM);
-  return process_.Wait(timeout);
+  return process_.Wait();
+}
+
+void SinkProcess::SetFaults(const std::string& faults) const {
+  const auto answer = Call("PUT", "/faults", "{\"faults\": \"" + faults + "\"}");
+  if (answer.status != 200)
+    throw std::runtime_error("the sink does not take the faults: " + answer.body);
 }
 
 }  // namespace tenure::support

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,21 +17,20 @@ struct ServerOptions {
   std::string store_url = {};           ///< `--store`; empty: the embedded store
   std::filesystem::path data_dir = {};  ///< `--data`; empty: a temporary folder of its own
   int port = 0;                         ///< 0: a free one
-  std::vector<std::string> flags = {};  ///< more flags of `tenure serve`
+  std::vector<std::string> flags = {};  ///< more flags of the command
   std::vector<std::pair<std::string, std::string>> environment = {};
   std::filesystem::path binary = {};  ///< empty: what TENURE_BINARY names
 };
 
-/// A real `tenure serve` process. The constructor returns when it serves; the destructor kills it.
-/// If the test has failed by then, its output goes to the test's log.
+/// A real process of ours that serves HTTP. The constructor returns when it serves; the destructor
+/// kills it. If the test has failed by then, its output goes to the test's log.
 ///
 /// To restart one, make a new object with the same data folder or store (and port).
-class ServerProcess {
+class ServingProcess {
  public:
-  explicit ServerProcess(ServerOptions options = {});
-  ~ServerProcess();
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
+  ~ServingProcess();
+  ServingProcess(const ServingProcess&) = delete;
+  ServingProcess& operator=(const ServingProcess&) = delete;
 
   int Port() const { return port_; }
   std::string Url() const { return scheme_ + "://127.0.0.1:" + std::to_string(port_); }
@@ -47,7 +45,7 @@ class ServerProcess {
   /// SIGKILL; returns when it is gone.
   void Kill();
   /// SIGTERM; the exit code.
-  int Terminate(std::chrono::milliseconds timeout = std::chrono::seconds(60));
+  int Terminate();
   /// SIGSTOP: it exists and holds its connections, but nothing in it runs.
   void Pause() { process_.Kill(SIGSTOP); }
   void Resume() { process_.Kill(SIGCONT); }
@@ -57,12 +55,34 @@ class ServerProcess {
   std::string Output() const { return process_.Output(); }
   Process& process() { return process_; }
 
+ protected:
+  ServingProcess(const char* command, ServerOptions options);
+
  private:
   ServerOptions options_;
   std::optional<TempDir> own_data_;
   Process process_;
   std::string scheme_;
   int port_ = 0;
+};
+
+/// `tenure serve`.
+class ServerProcess : public ServingProcess {
+ public:
+  explicit ServerProcess(ServerOptions options = {})
+      : ServingProcess("serve", std::move(options)) {}
+};
+
+/// `tenure usage-sink`. It has no store but its folder.
+class SinkProcess : public ServingProcess {
+ public:
+  explicit SinkProcess(ServerOptions options = {})
+      : ServingProcess("usage-sink", std::move(options)) {}
+
+  /// For `usage.endpoint`.
+  std::string Endpoint() const { return Url() + "/usages"; }
+  /// As `--fault` reads them; empty: it behaves.
+  void SetFaults(const std::string& faults) const;
 };
 
 /// The path of the program under test. REQUIRES: TENURE_BINARY is set, as ctest does.

@@ -60,8 +60,8 @@ class ProviderUnavailable : public LeaseError {
 };
 
 /// The server does not take the token (401), or it does not allow this (403): the message is the
-/// server's, and names the scope that is missing. Nothing happened, and asking again with the same
-/// token does not help, so the library does not.
+/// server's, and names the scope that is missing. Or the role lacks a right in the database: the
+/// message says which, and how it is given. Nothing happened, and asking again does not help, so the library does not.
 class AccessDenied : public LeaseError {
  public:
   using LeaseError::LeaseError;

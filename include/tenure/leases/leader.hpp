@@ -25,7 +25,8 @@ struct LeaderOptions {
 /// token was requested: that happens when leadership is lost, and when `stop` is requested. The
 /// lease is renewed until `work` has returned and released only then, so that at a planned
 /// hand-over the next leader never starts beside it. What `work` throws goes to the caller;
-/// so does AccessDenied. Other troubles of the provider are waited out.
+/// so does AccessDenied. Other troubles of the provider are waited out. A name or options that no
+/// store takes throw std::invalid_argument at once.
 void RunAsLeader(Manager& manager, const std::string& name,
                  const std::function<void(Lease& lease, std::stop_token stop)>& work,
                  std::stop_token stop, const LeaderOptions& options = {});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ struct ManagerStats {
 ///   auto outcome = manager->TryAcquire("nightly-report", {.ttl = 10s});
 ///   if (auto* lease = std::get_if<Lease>(&outcome)) …
 ///
-/// All leases of a manager are renewed together on one thread with a provider session of its own,
+/// All leases of a manager are renewed together on one thread with a connection of its own,
 /// in one call where they are due together. A second thread watches the local deadlines, so that a
 /// renewal that hangs cannot hide a loss; a third runs the handlers of events.
 ///
@@ -78,6 +79,11 @@ class Manager {
   /// Called for each lease of each round of renewals, to connect them to a tracer of your own. Runs
   /// where the handlers of events run, after the answer was judged: it delays no renewal.
   void OnAutoRenewal(std::function<void(const AutoRenewal&)> handler);
+
+  /// For whoever builds on a manager, as leaders and reliable tasks do: a trouble with the provider
+  /// that it goes on with, told as the manager's own are (`on_trouble`, and the log from time to
+  /// time). `doing`: "claiming a task".
+  void TellTrouble(std::string_view doing, const std::exception& error);
 
   /// Without threads: renews what is due, declares lost what is overdue, runs handlers; all on the
   /// calling thread. Returns the clock's time at which there is something to do next.

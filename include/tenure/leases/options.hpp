@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "tenure/clock.hpp"
@@ -51,6 +52,11 @@ struct ManagerOptions {
   const Clock* clock = nullptr;  ///< null: the machine's
   std::uint64_t seed = 0;        ///< of the jitter; 0: from the machine
   std::string ca_file{};         ///< of `Open`: as in ProviderOptions
+  bool insecure = false;         ///< of `Open`: as in ProviderOptions
+  /// Troubles with the provider, which the library goes on trying to reach: it says so here each
+  /// time, and from time to time in the log (tenure/log.hpp). Called where the handlers of events
+  /// are: return soon.
+  std::function<void(const std::string&)> on_trouble{};
 };
 
 }  // namespace tenure::leases

@@ -23,6 +23,15 @@ struct Guarantees {
   bool crosses_hosts = false;   ///< holders may be on different machines
 };
 
+/// What every provider that Tenure brings gives; a SQLite file does not cross hosts.
+inline constexpr Guarantees kAllGuarantees{.durable_fence = true,
+                                           .store_time = true,
+                                           .fifo = true,
+                                           .push = true,
+                                           .enforced_fence = true,
+                                           .tasks = true,
+                                           .crosses_hosts = true};
+
 /// Throws ProviderUnavailable that names what is missing.
 void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider);
 
@@ -34,9 +43,9 @@ void Require(const Guarantees& given, const Guarantees& wanted, std::string_view
 /// values throw std::invalid_argument.
 ///
 /// Threads: one at a time, except `Cancel`.
-class Session {
+class Connection {
  public:
-  virtual ~Session() = default;
+  virtual ~Connection() = default;
 
   /// Acquiring again with a live term gives the same grant and restarts its deadline.
   virtual AcquireOutcome Acquire(const AcquireRequest& request, Milliseconds timeout) = 0;
@@ -69,13 +78,16 @@ class Provider {
   virtual std::string_view name() const = 0;  ///< "postgres"
   virtual Guarantees guarantees() const = 0;
   /// A connection of its own. May connect later, with the first call.
-  virtual std::unique_ptr<Session> Connect() = 0;
+  virtual std::unique_ptr<Connection> Connect() = 0;
 };
 
 struct ProviderOptions {
   /// https:// only: a file in PEM with the authorities whose certificates count, instead of the
   /// system's.
   std::string ca_file{};
+  /// http:// only: a token may be sent to another machine in clear text, where everybody on the way
+  /// can read it.
+  bool insecure = false;
 };
 
 /// "postgres://…", "sqlite:///path/to/file", "http://host:port" (a Tenure server; the token of

@@ -36,6 +36,9 @@ struct ReliableTaskOptions {
 /// Offers to run a task whenever it is due; of all processes that do, one runs it. The store
 /// decides who, and that each grid time is completed at most once (T1).
 ///
+/// A run that fails is logged (tenure/log.hpp), and troubles with the store are told by the
+/// manager's `on_trouble`.
+///
 /// A thread of its own, from construction to destruction, which waits for a run under way to end.
 class ReliableTask {
  public:

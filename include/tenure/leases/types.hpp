@@ -20,6 +20,12 @@ inline constexpr Milliseconds kMaxWait{60'000};
 inline constexpr std::size_t kMaxHolderBytes = 200;
 inline constexpr std::size_t kMaxMetadataBytes = 4096;
 inline constexpr std::size_t kMaxReasonBytes = 500;
+inline constexpr std::size_t kMaxListed = 1'000;  ///< of one page
+// The same for reliable tasks.
+inline constexpr std::size_t kMaxTaskNameBytes = kMaxNameBytes - 5;  ///< its lease is "task/<name>"
+inline constexpr Milliseconds kMinInterval{100};
+inline constexpr Milliseconds kMaxInterval{366LL * 86'400'000};
+inline constexpr std::size_t kMaxTaskErrorBytes = 4'096;
 
 bool IsLeaseName(std::string_view name);
 
@@ -28,7 +34,7 @@ std::string NewTerm();
 
 /// What the store granted. Times are milliseconds since 1970 by the store's clock and are for
 /// people; a holder counts by `remaining` and `waited` from the moment at which it sent its request
-/// (spec 20, The holder's side).
+/// (docs/leases.md).
 struct Grant {
   std::string name;
   std::int64_t fence = 0;  ///< rises with each new holder of the name, for ever
@@ -139,6 +145,13 @@ enum class LeaseState { kFree, kHeld, kBroken };  ///< kBroken: held until its d
 std::string_view ToText(LeaseState state);
 
 /// A name as anybody may see it.
+/// A user's own database transaction that checked the fence of a lease and is still open.
+struct LeaseGuard {
+  std::int64_t pid = 0;  ///< of PostgreSQL's process
+  std::string user;
+  std::int64_t since_ms = 0;
+};
+
 struct LeaseView {
   std::string name;
   LeaseState state = LeaseState::kFree;
@@ -152,6 +165,9 @@ struct LeaseView {
   std::int64_t expires_at_ms = 0;
   std::string break_reason;
   std::int64_t waiters = 0;
+  /// Until when it is not granted though it is free, because the store was restored; 0: it is.
+  std::int64_t frozen_until_ms = 0;
+  std::optional<LeaseGuard> guard{};  ///< what holds off the next grant, as far as we may see it
   std::int64_t now_ms = 0;
   std::vector<PastGrant> history;  ///< newest first; only where it was asked for
 };

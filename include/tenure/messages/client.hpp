@@ -21,6 +21,9 @@ struct ClientOptions {
   /// https:// only: a file in PEM with the authorities whose certificates count, instead of the
   /// system's.
   std::string ca_file{};
+  /// http:// only: a token may be sent to another machine in clear text, where everybody on the way
+  /// can read it.
+  bool insecure = false;
 };
 
 /// Which messages, and for how long.

@@ -16,8 +16,8 @@ class Unavailable : public Error {
 };
 
 /// The server does not take the token (401), or it does not allow this (403): the message is the
-/// server's, and names the scope that is missing. Nothing happened, and asking again with the same
-/// token does not help. (A Worker, which has nobody to throw at, says so by `on_trouble` and asks
+/// server's, and names the scope that is missing. Or the role lacks a right in the database: the
+/// message says which, and how it is given. Nothing happened, and asking again does not help. (A Worker, which has nobody to throw at, says so by `on_trouble` and asks
 /// again seldom.)
 class AccessDenied : public Error {
  public:

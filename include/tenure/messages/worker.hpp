@@ -59,12 +59,13 @@ struct WorkerOptions {
   Milliseconds timeout{10'000};  ///< for one call to the store
   bool pooled = false;           ///< as in ClientOptions
   std::string ca_file{};         ///< as in ClientOptions
+  bool insecure = false;         ///< as in ClientOptions
   std::stop_token stop{};        ///< once requested no new messages are taken; Stop does the rest
   /// The store refused what a handler made of a message: it was lost meanwhile, so somebody else
   /// handles it as well, and effects outside of a transaction may be doubled.
   std::function<void(const Delivery&)> on_stale{};
-  /// Troubles with the store, which the worker goes on trying to reach. Both are called on the
-  /// worker's threads: return soon, and do not throw.
+  /// Troubles with the store, which the worker goes on trying to reach; the log says so from time
+  /// to time (tenure/log.hpp). Both are called on the worker's threads: return soon.
   std::function<void(const std::string&)> on_trouble{};
   const Clock* clock = nullptr;  ///< null: the machine's. A test's
 };
@@ -82,8 +83,9 @@ struct WorkerStats {
 /// Handles the messages of some topics for as long as it lives.
 ///
 ///   tenure::messages::Worker worker("postgres://localhost/app", {
-///       {"mail", [](const Delivery& mail, Context& context) { Send(mail.payload, context.stop());
-///       }},
+///       {"mail", [](const Delivery& mail, Context& context) {
+///          Send(mail.payload, context.stop());
+///        }},
 ///   }, {.concurrency = 8});
 ///
 /// Directly on PostgreSQL (or a SQLite file) it holds what it claimed by a heartbeat every two

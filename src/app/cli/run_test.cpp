@@ -1,18 +1,25 @@
-#include "app/cli/run.hpp"
+// The program as a whole, and its commands about settings.
+#include "cli/run.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/cli/command.hpp"
-#include "app/cli/exit_code.hpp"
+#include "app/cli/commands.hpp"
 #include "app/cli/test_support.hpp"
+#include "cli/command.hpp"
+#include "config/reference.hpp"
 
 namespace tenure::app {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::vector<std::string> Split(std::string_view words) {
@@ -23,20 +30,20 @@ std::vector<std::string> Split(std::string_view words) {
 
 TEST(Program, TheHelpNamesEveryCommandAndTheExitCodes) {
   const Ran ran = RunTenure({"--help"});
-  EXPECT_EQ(ran.exit, kExitDone);
+  EXPECT_EQ(ran.exit, cli::kExitDone);
   EXPECT_EQ(ran.err, "");
-  for (const auto& command : AllCommands())
-    EXPECT_THAT(ran.out, HasSubstr("  " + std::string(command->words()) + " "));
+  for (const cli::Command& command : AllCommands())
+    EXPECT_THAT(ran.out, HasSubstr("  " + std::string(command.words) + " "));
   EXPECT_THAT(ran.out, HasSubstr("Exit codes: 0 done"));
 }
 
 TEST(Program, EveryCommandHasAHelpPageThatFitsATerminal) {
-  for (const auto& command : AllCommands()) {
-    std::vector<std::string> arguments = Split(command->words());
+  for (const cli::Command& command : AllCommands()) {
+    std::vector<std::string> arguments = Split(command.words);
     arguments.emplace_back("--help");
     const Ran ran = RunTenure(arguments);
-    EXPECT_EQ(ran.exit, kExitDone) << command->words();
-    EXPECT_THAT(ran.out, HasSubstr("Usage: tenure " + std::string(command->words())));
+    EXPECT_EQ(ran.exit, cli::kExitDone) << command.words;
+    EXPECT_THAT(ran.out, HasSubstr("Usage: tenure " + std::string(command.words)));
     std::istringstream lines(ran.out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
@@ -56,7 +63,7 @@ TEST(Program, WithoutACommandTheHelpGoesToStandardErrorAndItIsAUsageError) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{}, std::vector<std::string>{"session"}}) {
     const Ran ran = RunTenure(arguments);
-    EXPECT_EQ(ran.exit, kExitUsage);
+    EXPECT_EQ(ran.exit, cli::kExitUsage);
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, HasSubstr("session put"));
   }
@@ -67,14 +74,14 @@ TEST(Program, AMisspeltCommandIsAnsweredWithTheOneThatWasMeant) {
                                                   "mean \"serve\"?\n"));
   EXPECT_THAT(RunTenure({"session", "gett", "x"}).err, HasSubstr("did you mean \"session get\"?"));
   EXPECT_THAT(RunTenure({"sesion", "get"}).err, HasSubstr("did you mean \"session\"?"));
-  EXPECT_EQ(RunTenure({"frobnicate"}).exit, kExitUsage);
+  EXPECT_EQ(RunTenure({"frobnicate"}).exit, cli::kExitUsage);
   EXPECT_THAT(RunTenure({"\x1b[2J"}).err, HasSubstr("\"?[2J\"")) << "no control characters";
 }
 
 TEST(Program, WrongFlagsAreUsageErrorsThatPointToTheHelp) {
   const auto usage = [](const std::vector<std::string>& arguments) {
     const Ran ran = RunTenure(arguments);
-    EXPECT_EQ(ran.exit, kExitUsage);
+    EXPECT_EQ(ran.exit, cli::kExitUsage);
     EXPECT_THAT(ran.err, HasSubstr("--help`.\n"));
     return ran.err.substr(0, ran.err.find('\n'));
   };
@@ -88,12 +95,42 @@ TEST(Program, WrongFlagsAreUsageErrorsThatPointToTheHelp) {
   EXPECT_EQ(usage({"session", "get", "a", "b"}), "tenure: \"b\" is one argument too many");
   EXPECT_EQ(usage({"serve", "--set", "x"}), "tenure: --set takes NAME=VALUE, not \"x\"");
   EXPECT_EQ(usage({"migrate", "--dry-run", "--print"}),
-            "tenure: give one of --dry-run and --print");
+            "tenure: give one of --dry-run, --print and --grant");
+}
+
+TEST(Program, FlagsOfTheServerMayStandBeforeTheCommand) {
+  const ScriptedServer server({{.status = 200, .body = R"({"items":[],"next_cursor":null})"}});
+  const Ran behind = RunTenure({"lease", "list", "--json", "--server", server.url()});
+  EXPECT_EQ(behind.exit, cli::kExitDone) << behind.err;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--server", server.url(), "lease", "list", "--json"},
+        {"--server=" + server.url(), "--json", "lease", "list"}}) {
+    const Ran ran = RunTenure(arguments);
+    EXPECT_EQ(ran.exit, cli::kExitDone) << ran.err;
+    EXPECT_EQ(ran.out, behind.out);
+  }
+  EXPECT_THAT(RunTenure({"--server", server.url(), "config", "reference"}).err,
+              StartsWith("tenure: there is no flag --server"));
+  EXPECT_EQ(RunTenure({"--server", server.url()}).exit, cli::kExitUsage);
+  EXPECT_EQ(RunTenure({"--server"}).exit, cli::kExitUsage);
+}
+
+TEST(Program, TheHelpOfACommandOnTheStoreNamesOnlyWhatCountsThere) {
+  for (const char* words : {"migrate", "admin new-incarnation", "admin thaw", "config apply"}) {
+    std::vector<std::string> arguments = Split(words);
+    arguments.emplace_back("--help");
+    const std::string page = RunTenure(arguments).out;
+    EXPECT_THAT(page, HasSubstr("--store URL")) << words;
+    EXPECT_THAT(page, HasSubstr("--set NAME=VALUE")) << words;
+    for (const char* flag : {"--listen", "--ops-listen", "--workers"})
+      EXPECT_THAT(page, Not(HasSubstr(flag))) << words;
+  }
+  EXPECT_THAT(RunTenure({"config", "show", "--help"}).out, HasSubstr("--workers on|off"));
 }
 
 TEST(Program, AWrongSettingIsAUsageErrorThatNamesTheFlag) {
   const Ran ran = RunTenure({"serve", "--listen", "nowhere", "--set", "log.level=loud"});
-  EXPECT_EQ(ran.exit, kExitUsage);
+  EXPECT_EQ(ran.exit, cli::kExitUsage);
   EXPECT_EQ(ran.err,
             "tenure: the configuration is wrong:\n"
             "--listen: listen: \"nowhere\" is not an address HOST:PORT\n"
@@ -102,14 +139,80 @@ TEST(Program, AWrongSettingIsAUsageErrorThatNamesTheFlag) {
 
 TEST(Program, TheCompletionScriptKnowsCommandsAndFlags) {
   const Ran ran = RunTenure({"completion", "bash"});
-  EXPECT_EQ(ran.exit, kExitDone);
+  EXPECT_EQ(ran.exit, cli::kExitDone);
   EXPECT_THAT(ran.out, HasSubstr("session) words=\"put get list end \""));
   EXPECT_THAT(ran.out, HasSubstr("lease) words=\"list show history break run \""));
-  EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease message \""));
+  EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease message topic seat license \""));
   EXPECT_THAT(ran.out, HasSubstr("--state) COMPREPLY=($(compgen -W \"free held broken\""));
   EXPECT_THAT(
       ran.out,
-      HasSubstr("\"session end\") words=\"--server --token-file --ca-file --json --help\""));
+      HasSubstr(
+          "\"session end\") words=\"--server --token-file --ca-file --insecure --json --help\""));
+}
+
+class ConfigCommands : public testing::Test {
+ public:
+  ConfigCommands() { mkdtemp(folder_.data()); }
+  ~ConfigCommands() override { std::filesystem::remove_all(folder_); }
+
+ protected:
+  std::string File(std::string_view content) {
+    const std::string path = folder_ + "/tenure.yaml";
+    std::ofstream(path) << content;
+    return path;
+  }
+
+ private:
+  std::string folder_ = "/tmp/tenure-app-test-XXXXXX";
+};
+
+TEST_F(ConfigCommands, CheckAcceptsAGoodFile) {
+  const std::string file = File("log: {level: warn}\n");
+  const Ran ran = RunTenure({"config", "check", file});
+  EXPECT_EQ(ran.exit, cli::kExitDone);
+  EXPECT_EQ(ran.out, file + ": 1 setting, all right\n");
+}
+
+TEST_F(ConfigCommands, CheckSaysAllThatIsWrongInTheOrderOfTheFile) {
+  const std::string file = File("lisen: x\nlog:\n  level: loud\n  level: warn\n");
+  const Ran ran = RunTenure({"config", "check", file});
+  EXPECT_EQ(ran.exit, cli::kExitUsage);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err,
+            "tenure: the configuration is wrong:\n" +                                             //
+                file + ":1: \"lisen\" is not a setting or section; did you mean \"listen\"?\n" +  //
+                file + ":3: log.level: \"loud\" is not one of debug, info, warn, error\n" +       //
+                file + ":4: \"level\" is given twice, first on line 3\n");
+}
+
+TEST_F(ConfigCommands, ShowPrintsValuesAndWhereTheyComeFrom) {
+  const std::string file = File("data: /srv\n");
+  const Ran ran = RunTenure({"config", "show", "--config", file, "--listen", "localhost:1"});
+  EXPECT_EQ(ran.exit, cli::kExitDone);
+  EXPECT_THAT(ran.out, ContainsRegex("listen +localhost:1 +--listen\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("data +/srv +" + file + ":1\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("workers +on +default\n"));
+}
+
+TEST_F(ConfigCommands, ShowHidesPasswords) {
+  const std::string file = File("store: {url: 'postgres://app:hunter2@db/x'}\n");
+  for (const char* form : {"--json", "--workers=on"}) {
+    const Ran ran = RunTenure({"config", "show", "--config", file, form});
+    EXPECT_THAT(ran.out, HasSubstr("postgres://app:***@db/x"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST_F(ConfigCommands, ReferencePrintsThePage) {
+  EXPECT_EQ(RunTenure({"config", "reference"}).out, config::ReferencePage());
+}
+
+TEST_F(ConfigCommands, ATokenIsNotSentInClearTextUnlessThatIsSaid) {
+  const std::string token = File("secret\n");
+  const auto ran =
+      RunTenure({"lease", "list", "--server", "http://192.0.2.1:8080", "--token-file", token});
+  EXPECT_EQ(ran.exit, cli::kExitUsage);
+  EXPECT_THAT(ran.err, HasSubstr("in clear text"));
 }
 
 }  // namespace

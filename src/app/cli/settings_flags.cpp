@@ -1,11 +1,11 @@
 #include "app/cli/settings_flags.hpp"
 
-#include <algorithm>
-#include <cctype>
+#include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "app/cli/usage_error.hpp"
+#include "cli/flags.hpp"
 #include "config/printable.hpp"
 #include "config/table.hpp"
 
@@ -28,37 +28,45 @@ std::string Description(const config::Setting& setting) {
 config::Flag ParseSet(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    throw UsageError(fmt::format("--set takes NAME=VALUE, not {}", config::Quoted(text)));
+    throw cli::UsageError(fmt::format("--set takes NAME=VALUE, not {}", config::Quoted(text)));
   return {"--set", text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// --config, the short flags of those settings, --set.
+cli::Flags FlagsOf(const std::function<bool(const config::Setting&)>& counts) {
+  cli::Flags flags{
+      cli::Value("--config", "FILE",
+                 "The configuration file [TENURE_CONFIG, else ./tenure.yaml if it exists].")};
+  for (const config::Setting& setting : config::Table())
+    if (!setting.more.flag.empty() && counts(setting))
+      flags.push_back(cli::Value(setting.more.flag, Placeholder(setting), Description(setting)));
+  flags.push_back(cli::Values("--set", "NAME=VALUE",
+                              "Any setting, as often as needed: --set sessions.duration=7d."));
+  return flags;
 }
 
 }  // namespace
 
-void SettingsFlags::Declare(Flags& flags) {
-  flags.Add(Flags::Value{"--config", "FILE",
-                         "The configuration file [TENURE_CONFIG, else ./tenure.yaml if it exists].",
-                         Flags::Need::kOptional, &file_});
-  DeclareWithoutFile(flags);
+cli::Flags SettingsFlags() {
+  return FlagsOf([](const config::Setting&) { return true; });
 }
 
-void SettingsFlags::DeclareWithoutFile(Flags& flags) {
-  for (const config::Setting& setting : config::Table())
-    if (!setting.flag.empty())
-      flags.Add(Flags::Value{setting.flag, Placeholder(setting), Description(setting),
-                             Flags::Need::kOptional, &by_setting_[setting.name]});
-  flags.Add(Flags::List{"--set", "NAME=VALUE",
-                        "Any setting, as often as needed: --set sessions.duration=7d.", &sets_});
+cli::Flags StoreFlags() {
+  return FlagsOf([](const config::Setting& setting) {
+    return setting.more.flag == "--data" || setting.more.flag == "--store";
+  });
 }
 
-config::Sources SettingsFlags::Sources() const {
+config::Sources SourcesOf(const cli::Given& given) {
   config::Sources sources;
   sources.environment = config::CurrentEnvironment();
-  sources.file = config::ChooseFile(file_, sources.environment);
-  for (const auto& [name, value] : by_setting_)
-    if (value)
-      sources.flags.push_back(
-          {std::string(config::FindSetting(name)->flag), std::string(name), *value});
-  for (const std::string& set : sets_) sources.flags.push_back(ParseSet(set));
+  const std::string* const file = given.Find(given.Has("FILE") ? "FILE" : "--config");
+  sources.file =
+      config::ChooseFile(file ? std::optional(*file) : std::nullopt, sources.environment);
+  for (const config::Setting& setting : config::Table())
+    if (const std::string* const value = given.Find(setting.more.flag))
+      sources.flags.push_back({std::string(setting.more.flag), std::string(setting.name), *value});
+  for (const std::string& set : given.All("--set")) sources.flags.push_back(ParseSet(set));
   return sources;
 }
 

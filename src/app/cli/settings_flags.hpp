@@ -1,32 +1,20 @@
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/cli/flags.hpp"
+#include "cli/flags.hpp"
 #include "config/load.hpp"
 
 namespace tenure::app {
 
 /// The flags of a command that runs by the settings: --config, the short ones of the table
 /// (--listen, --store, …) and --set for every setting.
-class SettingsFlags {
- public:
-  void Declare(Flags& flags);
+cli::Flags SettingsFlags();
 
-  /// The same without --config, for a command that names its file otherwise.
-  void DeclareWithoutFile(Flags& flags);
+/// The same for a command that works on the store itself: of the short ones only those that say
+/// where the store is.
+cli::Flags StoreFlags();
 
-  /// What was given, with the environment and the file that is in effect.
-  config::Sources Sources() const;
-
- private:
-  std::optional<std::string> file_;
-  std::map<std::string_view, std::optional<std::string>> by_setting_;  // those with a short flag
-  std::vector<std::string> sets_;
-};
+/// What was given, with the environment and the file that is in effect. An argument FILE is that
+/// file.
+config::Sources SourcesOf(const cli::Given& given);
 
 }  // namespace tenure::app

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/run.hpp"
+#include "app/cli/commands.hpp"
+#include "cli/run.hpp"
 
 namespace tenure::app {
 
@@ -12,9 +13,20 @@ Ran RunTenure(const std::vector<std::string>& arguments, bool terminal, const ch
   std::ostringstream out;
   std::ostringstream err;
   std::istringstream person(typed == nullptr ? "" : typed);
-  Console console{out, err, terminal, typed == nullptr ? nullptr : &person};
-  const int exit = Run(arguments, console);
+  cli::Console console{out, err, terminal, typed == nullptr ? nullptr : &person};
+  const int exit = cli::Run(arguments, AllCommands(), console);
   return {exit, out.str(), err.str()};
+}
+
+http::Response Ok(std::string body) {
+  return {.status = 200, .body = std::move(body), .headers = {}};
+}
+
+http::Response Refusal(int status, std::string body) {
+  return {.status = status,
+          .body = std::move(body),
+          .content_type = "application/problem+json",
+          .headers = {}};
 }
 
 namespace {
@@ -62,8 +74,24 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/leases", "listLeases");
   add(http::Method::kGet, "/api/v1/leases/{name}", "getLease");
   add(http::Method::kPost, "/api/v1/leases/{name}/break", "breakLease");
+  add(http::Method::kGet, "/api/v1/topics", "listTopics");
+  add(http::Method::kGet, "/api/v1/topics/{name}", "getTopic");
+  add(http::Method::kGet, "/health", "getHealth");
   add(http::Method::kGet, "/api/v1/tasks", "listTasks");
   add(http::Method::kPost, "/api/v1/tasks/{name}/run", "runTask");
+  add(http::Method::kPost, "/api/v1/dead-letters/redrive", "redriveDeadLetters");
+  add(http::Method::kPost, "/api/v1/dead-letters/discard", "discardDeadLetters");
+  add(http::Method::kGet, "/api/v1/dead-letters", "listDeadLetters");
+  add(http::Method::kGet, "/api/v1/audit", "listAudit");
+  add(http::Method::kGet, "/api/v1/organizations", "listOrganizations");
+  add(http::Method::kGet, "/api/v1/licenses", "listLicenses");
+  add(http::Method::kPost, "/api/v1/licenses", "createLicense");
+  add(http::Method::kGet, "/api/v1/licenses/{id}", "getLicense");
+  add(http::Method::kPatch, "/api/v1/licenses/{id}", "changeLicense");
+  add(http::Method::kGet, "/api/v1/licenses/{id}/sessions", "listSeats");
+  add(http::Method::kGet, "/api/v1/licenses/{id}/tickets", "listTickets");
+  add(http::Method::kGet, "/api/v1/licenses/{id}/log", "listLog");
+  add(http::Method::kGet, "/api/v1/licenses/sessions/{id}", "getSeat");
   add(http::Method::kGet, "/usage/windows", "listWindows");
   add(http::Method::kGet, "/usage/windows/{window}/records", "listRecords");
   add(http::Method::kGet, "/usage/totals", "getTotals");

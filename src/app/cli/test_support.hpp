@@ -23,6 +23,10 @@ struct Ran {
 Ran RunTenure(const std::vector<std::string>& arguments, bool terminal = false,
               const char* typed = nullptr);
 
+http::Response Ok(std::string body);
+/// A problem document.
+http::Response Refusal(int status, std::string body);
+
 /// A server on a free port of loopback that gives prepared answers to whatever the commands ask,
 /// one after the other, the last one for ever. It notes what it was asked.
 class ScriptedServer {
@@ -31,6 +35,12 @@ class ScriptedServer {
   ~ScriptedServer();
 
   std::string url() const;
+  /// A command that asks it.
+  Ran Run(std::vector<std::string> arguments, bool terminal = false,
+          const char* typed = nullptr) const {
+    arguments.insert(arguments.end(), {"--server", url()});
+    return RunTenure(arguments, terminal, typed);
+  }
   /// "PUT /sessions {...}", in the order of arrival.
   std::vector<std::string> asked() const;
 

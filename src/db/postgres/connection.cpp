@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "db/postgres/encode.hpp"
 #include "db/postgres/error.hpp"
+#include "db/query_latency.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::db::postgres {
@@ -19,13 +20,13 @@ namespace {
 using base::Fault;
 using base::FaultKind;
 
-/// How much longer than the server's own statement_timeout we wait for an answer before we take the
-/// server or the network for dead.
+/// How much longer than the server's own statement_timeout we wait at most for an answer before we
+/// take the server or the network for dead.
 constexpr std::int64_t kSilenceMs = 5'000;
 constexpr std::int64_t kForeverMs = 86'400'000;
 
 /// What an impatient transaction waits for a lock.
-constexpr std::int64_t kMomentMs = 100;
+constexpr std::int64_t kMomentMs = 250;
 
 /// How long the server lets a transaction of ours stand idle before it ends it. A lane needs
 /// microseconds between its two flushes: longer means that the process was paused, and its locks
@@ -89,13 +90,22 @@ class Parameters {
 
 }  // namespace
 
+std::string ConnectTrouble(const PGconn* connection) {
+  if (!connection) return "no memory";
+  std::string trouble = Trimmed(PQerrorMessage(connection));
+  if (trouble.find("unsupported startup parameter") != std::string::npos)
+    trouble +=
+        " A connection pooler such as PgBouncer answers there. Set store.pooled to on, and "
+        "store.listen to an address of PostgreSQL itself (in the library: the option `pooled`).";
+  return trouble;
+}
+
 ConnectionPtr ConnectTo(const ConnectionOptions& options) {
   const Parameters parameters(options);
   ConnectionPtr connection(PQconnectdbParams(parameters.keys(), parameters.values(), 1));
   if (!connection || PQstatus(connection.get()) != CONNECTION_OK)
     throw Fault(FaultKind::kStoreUnavailable,
-                fmt::format("cannot connect to PostgreSQL: {}",
-                            connection ? Trimmed(PQerrorMessage(connection.get())) : "no memory"));
+                fmt::format("cannot connect to PostgreSQL: {}", ConnectTrouble(connection.get())));
   return connection;
 }
 
@@ -107,14 +117,18 @@ ConnectionPtr BeginConnect(const ConnectionOptions& options) {
 }
 
 PostgresConnection::PostgresConnection(ConnectionOptions options, telemetry::Registry& metrics,
-                                       Inspector inspect)
-    : options_(std::move(options)), inspect_(std::move(inspect)), metrics_(metrics) {}
+                                       Inspector inspect, SeenLog& seen)
+    : options_(std::move(options)),
+      inspect_(std::move(inspect)),
+      seen_log_(seen),
+      metrics_(metrics) {}
 
 void PostgresConnection::Open() {
   Close();
   connection_ = ConnectTo(options_);
   try {
-    inspect_(*connection_);
+    inspected_ = inspect_(*connection_, orphan_);
+    orphan_.reset();
     PQsetnonblocking(connection_.get(), 1);
     if (PQenterPipelineMode(connection_.get()) != 1) Lost("cannot enter pipeline mode");
     if (!options_.pooled) PrepareAll();
@@ -129,7 +143,7 @@ void PostgresConnection::Close() noexcept {
   connection_.reset();
   statements_.clear();
   open_.clear();
-  begin_pending_ = in_transaction_ = commit_sent_ = false;
+  begin_pending_ = in_transaction_ = commit_sent_ = is_other_store_ = false;
 }
 
 /// While nothing of ours is on its way, a server has nothing to say but farewell.
@@ -243,7 +257,11 @@ Rows PostgresConnection::Receive(std::size_t statement) {
 }
 
 std::int64_t PostgresConnection::ReceiveClock(std::size_t statement) {
-  return Receive(statement)[0].Int(0);
+  const Rows rows = Receive(statement);
+  // Nothing is decided on tables that were put in the place of ours: whoever connects anew looks at
+  // them first.
+  if (is_other_store_) Lost("the store was replaced by another one");
+  return rows[0].Int(0);
 }
 
 void PostgresConnection::Commit() {
@@ -283,7 +301,9 @@ void PostgresConnection::Rollback() noexcept {
 /// Sends what is queued with a Sync and reads the answers up to it.
 void PostgresConnection::Flush() {
   const std::int64_t patience_ms =
-      options_.statement_timeout_ms > 0 ? options_.statement_timeout_ms + kSilenceMs : kForeverMs;
+      options_.statement_timeout_ms > 0
+          ? options_.statement_timeout_ms + std::min(kSilenceMs, options_.statement_timeout_ms)
+          : kForeverMs;
   deadline_boot_ms_ = base::SystemClock().BootMs() + patience_ms;
   answered_micros_ = base::MeasureMicros();
   if (PQpipelineSync(connection_.get()) != 1) Lost(Trimmed(PQerrorMessage(connection_.get())));
@@ -307,7 +327,7 @@ void PostgresConnection::WaitFor(bool readable, bool writable) {
   if (readable) socket.events |= POLLIN;
   if (writable) socket.events |= POLLOUT;
   const std::int64_t left_ms = deadline_boot_ms_ - base::SystemClock().BootMs();
-  if (left_ms <= 0) Lost("PostgreSQL does not answer");
+  if (left_ms <= 0) Lost("PostgreSQL does not answer", true);
   poll(&socket, 1, static_cast<int>(left_ms));
 }
 
@@ -371,10 +391,7 @@ void PostgresConnection::TakeAnswer(Statement& statement, const PGresult& result
           std::string_view(PQcmdStatus(const_cast<PGresult*>(&result))) != "COMMIT")
         failure = Failure{"40000", "the transaction was rolled back", index};
       statement.rows = DecodeRows(result);
-      if (statement.kind == Statement::Kind::kClock && options_.test_clock) {
-        statement.rows.emplace().BeginRow(0, 1);
-        statement.rows->AddInt(options_.test_clock->WallMs());
-      }
+      if (statement.kind == Statement::Kind::kClock) TakeClock(statement);
       if (statement.kind != Statement::Kind::kPrepare) Observe(*statement.query);
       return;
     case PGRES_PIPELINE_ABORTED:
@@ -388,29 +405,37 @@ void PostgresConnection::TakeAnswer(Statement& statement, const PGresult& result
 
 void PostgresConnection::Fail(const Failure& failure) {
   const Statement& statement = statements_[failure.statement];
-  const std::string message = fmt::format("{}: {}", statement.query->name, failure.message);
-  const Verdict verdict = Judge(failure.sqlstate);
+  std::string message = fmt::format("{}: {}", statement.query->name, failure.message);
+  const ErrorClass error_class = Classify(failure.sqlstate);
+  if (error_class.is_denied) message = DeniedText(message, PQuser(connection_.get()));
   // The server stopped while it committed: it may have happened. An error of an earlier statement
   // means that COMMIT was skipped, whatever the error.
-  const bool unknown = statement.kind == Statement::Kind::kCommit && verdict.connection_is_lost;
-  if (verdict.connection_is_lost || PQstatus(connection_.get()) == CONNECTION_BAD) Close();
-  throw Fault(unknown ? FaultKind::kOutcomeUnknown : verdict.kind, message);
+  const bool unknown = statement.kind == Statement::Kind::kCommit && error_class.connection_is_lost;
+  if (error_class.connection_is_lost || PQstatus(connection_.get()) == CONNECTION_BAD) Close();
+  throw Fault(unknown ? FaultKind::kOutcomeUnknown : error_class.kind, message);
 }
 
-void PostgresConnection::Lost(const std::string& message) {
+void PostgresConnection::TakeClock(Statement& statement) {
+  const auto row = (*statement.rows)[0];
+  if (row.Int(2) != inspected_.store_table) is_other_store_ = true;
+  if (!options_.test_clock) return seen_log_.Note(inspected_.era, row.Int(1));
+  statement.rows.emplace().BeginRow(0, 1);
+  statement.rows->AddInt(options_.test_clock->WallMs());
+}
+
+/// The server process may be at work for as long as it likes: on a COMMIT that a standby keeps
+/// waiting, or because all of PostgreSQL stands still. (Behind a pooler the number is the pooler's.)
+void PostgresConnection::Lost(const std::string& message, bool is_silent) {
   const bool unknown = commit_sent_;
+  if (connection_ && (unknown || is_silent) && !options_.pooled)
+    orphan_ = Backend{PQbackendPID(connection_.get()), inspected_.backend_started};
   Close();
   throw Fault(unknown ? FaultKind::kOutcomeUnknown : FaultKind::kStoreUnavailable, message);
 }
 
 void PostgresConnection::Observe(const Query& query) {
   auto& latency = latency_[&query];
-  if (!latency)
-    latency = &metrics_.GetHistogram(
-        "store_query_seconds",
-        "Time of one query; within a PostgreSQL flush, from the answer before.",
-        telemetry::LatencyBounds(), telemetry::kMicrosPerSecond,
-        {{"query", std::string(query.name)}});
+  if (!latency) latency = &QueryLatency(metrics_, query);
   const std::int64_t now = base::MeasureMicros();
   latency->Observe(now - answered_micros_);
   answered_micros_ = now;

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "db/connection.hpp"
+#include "db/postgres/seen_log.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::db::postgres {
@@ -35,6 +36,10 @@ struct Closer {
 using ConnectionPtr = std::unique_ptr<PGconn, Closer>;
 using ResultPtr = std::unique_ptr<PGresult, Closer>;
 
+/// Why there is no connection, in PostgreSQL's words. With a hint where it is a pooler that speaks:
+/// one refuses the settings that come with a connection.
+std::string ConnectTrouble(const PGconn* connection);
+
 /// Connects, outside of pipeline mode. Throws kStoreUnavailable. Sessions run in UTC and with the
 /// time-outs of the options, except behind a pooler, where the next transaction may have another
 /// session.
@@ -54,10 +59,27 @@ ConnectionPtr BeginConnect(const ConnectionOptions& options);
 /// failed statement was not executed: that is what lets an error be told from an unknown outcome.
 class PostgresConnection final : public Connection {
  public:
-  /// Looks at a new connection before it is used (incarnation); may throw base::Fault.
-  using Inspector = std::function<void(PGconn&)>;
+  /// A server process.
+  struct Backend {
+    int pid = 0;
+    std::string started{};  ///< when: another process may have the number later
+  };
+  /// What is found out about a new connection.
+  struct Inspected {
+    std::int64_t era = 0;           ///< of its log (seen_log.hpp)
+    std::int64_t store_table = 0;   ///< the oid of tenure.store
+    std::string backend_started{};  ///< of the server process behind it
+  };
+  /// Looks at a new connection before it is used (incarnation). `orphan` is the server process of
+  /// the last connection, where that was given up while it was at work: while it still is, a new
+  /// one is refused, so that a store that hangs gathers no more than two processes of a lane.
+  /// Throws base::Fault.
+  using Inspector =
+      std::function<Inspected(PGconn& connection, const std::optional<Backend>& orphan)>;
 
-  PostgresConnection(ConnectionOptions options, telemetry::Registry& metrics, Inspector inspect);
+  /// Each reading of the clock notes in `seen` how much of the log is on disk.
+  PostgresConnection(ConnectionOptions options, telemetry::Registry& metrics, Inspector inspect,
+                     SeenLog& seen);
 
   void Open() override;
   bool IsOpen() const override { return connection_ != nullptr; }
@@ -101,12 +123,16 @@ class PostgresConnection final : public Connection {
   void TakeAnswer(Statement& statement, const PGresult& result, std::size_t index,
                   std::optional<Failure>& failure);
   [[noreturn]] void Fail(const Failure& failure);
-  [[noreturn]] void Lost(const std::string& message);
+  void TakeClock(Statement& statement);
+  [[noreturn]] void Lost(const std::string& message, bool is_silent = false);
   void Step(std::string_view name);
   void Observe(const Query& query);
 
   const ConnectionOptions options_;
   const Inspector inspect_;
+  SeenLog& seen_log_;
+  Inspected inspected_;            // of this connection
+  std::optional<Backend> orphan_;  // of the last one, which was given up while it was at work
   telemetry::Registry& metrics_;
   std::unordered_map<const Query*, telemetry::Histogram*> latency_;
 
@@ -118,6 +144,7 @@ class PostgresConnection final : public Connection {
   bool in_transaction_ = false;        // BEGIN was sent, neither COMMIT nor ROLLBACK was answered
   bool heard_ = false;                 // the server has answered something in this transaction
   bool commit_sent_ = false;
+  bool is_other_store_ = false;        // the tables are not those that were inspected
   std::int64_t deadline_boot_ms_ = 0;  // of the flush under way
   std::int64_t answered_micros_ = 0;   // when the last answer arrived
 };

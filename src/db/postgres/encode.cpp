@@ -18,6 +18,7 @@ enum TypeId : std::uint32_t {
   kInt4 = 23,
   kText = 25,
   kTid = 27,
+  kPgLsn = 3220,
   kVarchar = 1043,
   kUuid = 2950,
 };
@@ -46,7 +47,7 @@ constexpr std::uint32_t ElementType(const std::int64_t*) { return kInt8; }
 constexpr std::uint32_t ElementType(const std::string*) { return kText; }
 constexpr std::uint32_t ElementType(const std::string_view*) { return kText; }
 constexpr std::uint32_t ElementType(const BytesView*) { return kBytea; }
-constexpr std::uint32_t ElementType(const Place*) { return kTid; }
+constexpr std::uint32_t ElementType(const RowPlace*) { return kTid; }
 
 void AppendElement(std::string& out, const base::Uuid& id) {
   Append32(out, 16);
@@ -62,7 +63,7 @@ void AppendElement(std::string& out, std::string_view text) {
 }
 void AppendElement(std::string& out, BytesView bytes) { AppendElement(out, bytes.data); }
 /// A ctid as one number: the page, then 16 bits for the line within it.
-void AppendElement(std::string& out, Place place) {
+void AppendElement(std::string& out, RowPlace place) {
   Append32(out, 6);
   Append32(out, static_cast<std::uint32_t>(place.value >> 16));
   Append16(out, static_cast<std::uint16_t>(place.value & 0xFFFF));
@@ -144,6 +145,7 @@ void DecodeCell(const PGresult& result, int row, int column, Rows& rows) {
     case kInt2:
     case kInt4:
     case kInt8:
+    case kPgLsn:
       rows.AddInt(DecodeInt(bytes, length));
       return;
     case kTid:

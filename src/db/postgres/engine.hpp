@@ -11,6 +11,6 @@ namespace tenure::db::postgres {
 /// may cut short; empty: the same as `options.url`. Behind a pooler there is then no feed, and
 /// maintenance is one transaction like any other.
 std::unique_ptr<Engine> MakeEngine(ConnectionOptions options, std::string direct_url,
-                                   telemetry::Registry& metrics);
+                                   telemetry::Registry& metrics, const FreezePolicy& policy = {});
 
 }  // namespace tenure::db::postgres

@@ -1,10 +1,12 @@
 #include "db/postgres/error.hpp"
 
+#include <fmt/format.h>
+
 namespace tenure::db::postgres {
 
 using base::FaultKind;
 
-Verdict Judge(std::string_view sqlstate) {
+ErrorClass Classify(std::string_view sqlstate) {
   // No code at all: libpq made the error itself, because the connection broke.
   if (sqlstate.empty()) return {FaultKind::kStoreUnavailable, true};
 
@@ -29,7 +31,39 @@ Verdict Judge(std::string_view sqlstate) {
     return {FaultKind::kStoreUnavailable, true};
   if (sqlstate.starts_with("53")) return {FaultKind::kStoreUnavailable, false};
 
+  if (sqlstate == "42501") return {FaultKind::kStatement, false, true};  // insufficient_privilege
   return {FaultKind::kStatement, false};
+}
+
+namespace {
+
+constexpr std::string_view kLacks = " lacks this right.";
+
+}  // namespace
+
+bool IsDenied(std::string_view fault_text) {
+  return fault_text.find(kLacks) != std::string_view::npos;
+}
+
+std::string DeniedText(std::string_view message, std::string_view role) {
+  const auto is_about = [&](std::string_view what) {
+    return message.find(what) != std::string_view::npos;
+  };
+  const std::string named = fmt::format("{}\nThe role {}{}", message, role, kLacks);
+  if (is_about("for database"))
+    return fmt::format(
+        "{} `tenure migrate`, run once by a role that may create schemas there, sets the store up.",
+        named);
+  if (is_about("for function"))
+    return fmt::format("{} The owner of schema tenure gives it with `tenure migrate --grant {}`.",
+                       named, role);
+  return fmt::format(
+      "{0} For transactions that call Tenure's functions, the owner of schema tenure gives it with "
+      "`tenure migrate --grant {1}`. A server, a worker or a leader on the database itself needs "
+      "`grant usage on schema tenure to {1}; grant select, insert, update, delete on all tables in "
+      "schema tenure to {1}; grant usage on all sequences in schema tenure to {1}` "
+      "(docs/operating.md); or let it ask a server by http.",
+      named, role);
 }
 
 }  // namespace tenure::db::postgres

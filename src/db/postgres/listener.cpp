@@ -154,10 +154,9 @@ void Listener::BackOff() {
 }
 
 void Listener::Lost(const std::string& what) {
-  std::string why = PQerrorMessage(connection_.get());
-  std::replace(why.begin(), why.end(), '\n', ' ');
   throw Fault(FaultKind::kStoreUnavailable,
-              fmt::format("PostgreSQL's notifications do not arrive: {}: {}", what, why));
+              fmt::format("PostgreSQL's notifications do not arrive: {}: {}", what,
+                          ConnectTrouble(connection_.get())));
 }
 
 }  // namespace tenure::db::postgres

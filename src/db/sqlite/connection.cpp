@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "db/query_latency.hpp"
 #include "db_sql/queries.hpp"
 
 namespace tenure::db::sqlite {
@@ -22,7 +23,7 @@ struct Binder {
   std::size_t item;
 
   int Bind(std::int64_t value) const { return sqlite3_bind_int64(statement, position, value); }
-  int Bind(Place place) const { return Bind(place.value); }
+  int Bind(RowPlace place) const { return Bind(place.value); }
   int Bind(const base::Uuid& id) const {
     return sqlite3_bind_blob(statement, position, id.bytes.data(),
                              static_cast<int>(id.bytes.size()), SQLITE_STATIC);
@@ -149,6 +150,12 @@ void SqliteConnection::Commit() {
     RunPlain(sql::kCommit);
   } catch (const Fault& fault) {
     if (!wrote) throw;
+    // The log could not be made longer, so it ends before the commit or inside of it: there is no
+    // such commit, now or when the log is read again.
+    if (IsDiskFull()) {
+      Rollback();
+      throw;
+    }
     // The disk failed somewhere in COMMIT: whether the commit is in the log shows only when it is
     // read again.
     Close();
@@ -177,11 +184,7 @@ SqliteConnection::Prepared& SqliteConnection::PreparedFor(const Query& query) {
   while (StatementPtr statement = Prepare(*database_, text))
     prepared.statements.push_back(std::move(statement));
   TENURE_CHECK(!prepared.statements.empty(), "a query without a statement");
-  prepared.latency = &metrics_.GetHistogram(
-      "store_query_seconds",
-      "Time of one query; within a PostgreSQL flush, from the answer before.",
-      telemetry::LatencyBounds(), telemetry::kMicrosPerSecond,
-      {{"query", std::string(query.name)}});
+  prepared.latency = &QueryLatency(metrics_, query);
   return prepared;
 }
 
@@ -210,11 +213,16 @@ void SqliteConnection::RunOne(const Query& query, sqlite3_stmt& statement,
       ThrowError(*database_, query.name);
     } catch (const Fault& fault) {
       sqlite3_reset(&statement);
-      if (fault.kind() == FaultKind::kStoreUnavailable) Close();
+      if (fault.kind() == FaultKind::kStoreUnavailable && !IsDiskFull()) Close();
       throw;
     }
   }
   sqlite3_reset(&statement);
+}
+
+/// Why the last call failed. What is there can still be read, and rolling back needs no room.
+bool SqliteConnection::IsDiskFull() const {
+  return database_ && (sqlite3_errcode(database_.get()) & 0xFF) == SQLITE_FULL;
 }
 
 void SqliteConnection::WriteMark(const FileClock::Mark& mark) {

@@ -57,6 +57,7 @@ class SqliteConnection final : public Connection {
   void RunPlain(const Query& query, std::span<const Param> params = {});
   void SetPatience(int busy_ms);
   void CheckFile();
+  bool IsDiskFull() const;
   void WriteMark(const FileClock::Mark& mark);
 
   const SqliteConnectionOptions options_;

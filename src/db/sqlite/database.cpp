@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "db/sqlite/private_files.hpp"
 #include "db/sqlite/wal_vfs.hpp"
 
 namespace tenure::db::sqlite {
@@ -61,6 +62,7 @@ DatabasePtr OpenDatabase(const std::string& path, Access access, Sharing sharing
 }
 
 void MakeSharedFile(const std::string& path) {
+  MakePrivateFile(path);
   const DatabasePtr database = OpenFile(path, SQLITE_OPEN_CREATE, nullptr);
   ExecuteScript(*database, "PRAGMA journal_mode=WAL");
 }

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "db/maintenance.hpp"
 #include "db/sqlite/connection.hpp"
 #include "db/sqlite/maintenance.hpp"
+#include "db/sqlite/private_files.hpp"
 #include "db/sqlite/side_file.hpp"
 #include "db/sqlite/store_clock.hpp"
 #include "db_sql/queries.hpp"
@@ -24,10 +24,6 @@ namespace tenure::db::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// How far the side file's mark may lag behind: what a restored copy may be younger than and go
-/// unnoticed.
-constexpr std::int64_t kSideFileEveryMs = 5'000;
 
 /// Holds flock(2) on a file for as long as it lives; the kernel lets go of it when the process
 /// dies.
@@ -66,13 +62,23 @@ class DirectoryLock {
 
 class SqliteEngine final : public Engine {
  public:
-  SqliteEngine(const fs::path& directory, const base::Clock& clock, telemetry::Registry& metrics)
-      : directory_(directory),
+  SqliteEngine(const fs::path& directory, const base::Clock& clock, telemetry::Registry& metrics,
+               const FreezePolicy& policy)
+      : policy_(policy),
+        directory_(directory),
         lock_(directory),
         path_((directory / "tenure.db").string()),
         side_path_(directory / "tenure.side"),
         clock_(clock),
-        metrics_(metrics) {}
+        metrics_(metrics) {
+    MakePrivateFile(path_);
+  }
+  /// A clean stop: a copy that was made before it is older than the side file.
+  ~SqliteEngine() override {
+    if (last_ms_ > noted_ms_) Note(last_ms_);
+  }
+  SqliteEngine(const SqliteEngine&) = delete;
+  SqliteEngine& operator=(const SqliteEngine&) = delete;
 
   std::string_view name() const override { return "sqlite"; }
   std::string place() const override { return "the folder " + directory_.string(); }
@@ -91,33 +97,36 @@ class SqliteEngine final : public Engine {
   std::unique_ptr<Feed> NewFeed(FeedEvents) override { return nullptr; }  // nobody else commits
 
   void CheckIdentity() override {
-    const auto maintenance = BeginMaintenance();
+    auto maintenance = BeginMaintenance();
     const std::string stored = maintenance->Run(sql::kReadStore).at(0).at(2);
     const auto mark = maintenance->Run(sql::kReadClockMark).at(0);
     const std::int64_t mark_ms = std::stoll(mark[0]);
     clock_.Restore({mark_ms, std::stoll(mark[1]), mark[2]});
 
     const bool is_new = stored.empty();
-    const auto side = SideFile::Read(side_path_);
-    const bool same =
-        side && std::find(side->nonces.begin(), side->nonces.end(), stored) != side->nonces.end() &&
-        side->mark_ms <= mark_ms;
+    const auto side = SideFile::Read(side_path_, path_);
+    const bool same = side && side->IsOf(stored, mark_ms);
     if (!is_new && !same) {
-      const auto incarnation = RaiseIncarnation(*maintenance);
+      const auto incarnation = RaiseIncarnation(*maintenance, maintenance->NowMs(), policy_);
       base::LogWarn(
           "store.incarnation",
           "the database file is not the one that was here last (restored from a copy?): new "
           "incarnation",
           {{"incarnation", incarnation}});
+      // Committed before the side file agrees with the copy: a crash in between raises it once
+      // more, and never forgets that there was a restore.
+      maintenance->Commit();
+      maintenance.reset();
+      maintenance = BeginMaintenance();
     }
     // Both nonces stand in the side file until the database has the new one: a crash in between is
     // no restore.
     nonce_ = base::RandomHex(8);
-    SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms}.Write(side_path_);
+    SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms}.Write(side_path_, path_);
     maintenance->Run(sql::kWriteIdentity, {nonce_});
     incarnation_ = std::stoll(maintenance->Run(sql::kReadStore, {}).at(0).at(1));
     maintenance->Commit();
-    SideFile{{nonce_}, mark_ms}.Write(side_path_);
+    SideFile{{nonce_}, mark_ms}.Write(side_path_, path_);
     noted_ms_ = mark_ms;
   }
 
@@ -126,15 +135,20 @@ class SqliteEngine final : public Engine {
  private:
   /// After a commit, on the writing lane's thread.
   void NoteMark(const FileClock::Mark& mark) {
-    if (nonce_.empty() || mark.now_ms - noted_ms_ < kSideFileEveryMs) return;
-    noted_ms_ = mark.now_ms;
+    if (nonce_.empty()) return;
+    last_ms_ = mark.now_ms;
+    if (mark.now_ms - noted_ms_ >= kSideFileEveryMs) Note(mark.now_ms);
+  }
+  void Note(std::int64_t mark_ms) {
+    noted_ms_ = mark_ms;
     try {
-      SideFile{{nonce_}, mark.now_ms}.Write(side_path_);
+      SideFile{{nonce_}, mark_ms}.Write(side_path_, path_);
     } catch (const std::exception& error) {
       base::LogWarn("store.side_file", error.what());
     }
   }
 
+  const FreezePolicy policy_;
   const fs::path directory_;
   const DirectoryLock lock_;
   const std::string path_;
@@ -143,20 +157,17 @@ class SqliteEngine final : public Engine {
   telemetry::Registry& metrics_;
   std::int64_t incarnation_ = 0;  // set before lanes exist, constant afterwards
   std::string nonce_;             // set before lanes exist, constant afterwards
-  std::int64_t noted_ms_ = 0;     // used by the one writing lane
+  // Used by the one writing lane, and when it is gone:
+  std::int64_t last_ms_ = 0;
+  std::int64_t noted_ms_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> MakeEngine(const fs::path& directory, const base::Clock& clock,
-                                   telemetry::Registry& metrics) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
-    throw base::UserError(fmt::format("Cannot make the folder {}: {}.\nChoose another with --data.",
-                                      directory.string(), error.message()));
-  fs::permissions(directory, fs::perms::owner_all, error);
-  return std::make_unique<SqliteEngine>(directory, clock, metrics);
+                                   telemetry::Registry& metrics, const FreezePolicy& policy) {
+  UsePrivateFolder(directory);
+  return std::make_unique<SqliteEngine>(directory, clock, metrics, policy);
 }
 
 }  // namespace tenure::db::sqlite

@@ -23,10 +23,9 @@ namespace tenure::db::sqlite {
 ///  (1) Within a boot the clock never goes back, and all processes have the same. This rests on one
 ///      kernel and no shifted time namespace; `RefuseShiftedBootTime` checks the latter, and the
 ///      mark query refuses a file that another boot has taken over.
-///  (2) Across boots it does not go back behind the last commit that changed something. How long
-///  the
-///      machine was off only the calendar tells; if that was set back, no time has passed. Holders
-///      need not care: they died with the last boot.
+///  (2) Across boots the clock does not go back behind the last commit that changed something. How
+///      long the machine was off only the calendar tells; if that was set back, no time has passed.
+///      Holders need not care: they died with the last boot.
 ///
 /// Thread-safe. REQUIRES for NowMs and TakeMark: Adopt was called.
 class SharedClock final : public FileClock {

@@ -1,6 +1,5 @@
 #include "db/sqlite/shared_engine.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/uuid.hpp"
+#include "db/maintenance.hpp"
 #include "db/sqlite/connection.hpp"
 #include "db/sqlite/file_lock.hpp"
 #include "db/sqlite/maintenance.hpp"
@@ -21,9 +21,6 @@ namespace tenure::db::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// How far the side file's mark may lag behind the file's.
-constexpr std::int64_t kSideFileEveryMs = 5'000;
 
 /// Another process that migrates is work, not contention.
 constexpr int kMaintenanceBusyMs = 30'000;
@@ -41,6 +38,11 @@ class SharedEngine final : public Engine {
     const FileLock alone(lock_path_);
     MakeSharedFile(path_);
   }
+  ~SharedEngine() override {
+    if (last_ms_ > noted_ms_) Note(last_ms_);
+  }
+  SharedEngine(const SharedEngine&) = delete;
+  SharedEngine& operator=(const SharedEngine&) = delete;
 
   std::string_view name() const override { return "sqlite"; }
   std::string place() const override { return "the file " + path_; }
@@ -70,20 +72,27 @@ class SharedEngine final : public Engine {
   /// On each open, one process after the other (shared_engine.hpp, Identity).
   void CheckIdentity() override {
     const FileLock alone(lock_path_);
-    const auto maintenance = BeginMaintenance();
+    auto maintenance = BeginMaintenance();
     const std::string stored = maintenance->Run(sql::kReadStore).at(0).at(2);
     const FileClock::Mark last = StoredMark(*maintenance);
-    const auto side = SideFile::Read(side_path_);
+    const auto side = SideFile::Read(side_path_, path_);
     const bool is_new = stored.empty();
     const FileClock::Mark mark = CheckBoot(*maintenance, last);
-    if (!is_new && !(side && IsOf(*side, stored, last))) NoteRestore(*maintenance, mark.now_ms);
+    if (!is_new && !(side && side->IsOf(stored, last.now_ms))) {
+      NoteRestore(*maintenance, mark.now_ms);
+      // Committed before the side file agrees with the copy: a crash in between raises it once
+      // more, and never forgets that there was a restore.
+      maintenance->Commit();
+      maintenance.reset();
+      maintenance = BeginMaintenance();
+    }
 
     const std::string nonce = base::RandomHex(8);
-    SideFile{{is_new ? "-" : stored, nonce}, last.now_ms}.Write(side_path_);
+    SideFile{{is_new ? "-" : stored, nonce}, last.now_ms}.Write(side_path_, path_);
     maintenance->Run(sql::kWriteIdentity, {nonce});
     const std::int64_t incarnation = std::stoll(maintenance->Run(sql::kReadStore).at(0).at(1));
     maintenance->Commit();
-    SideFile{{nonce}, mark.now_ms}.Write(side_path_);
+    SideFile{{nonce}, mark.now_ms}.Write(side_path_, path_);
     clock_.Adopt(mark);
     incarnation_ = incarnation;
   }
@@ -106,15 +115,9 @@ class SharedEngine final : public Engine {
     return mark;
   }
 
-  static bool IsOf(const SideFile& side, const std::string& nonce, const FileClock::Mark& mark) {
-    return std::find(side.nonces.begin(), side.nonces.end(), nonce) != side.nonces.end() &&
-           side.mark_ms <= mark.now_ms;
-  }
-
   /// The clock is this process's only once the transaction is through: so its time comes along.
   static void NoteRestore(Maintenance& maintenance, std::int64_t now_ms) {
-    const auto incarnation =
-        maintenance.Run(sql::kNewIncarnation, {std::to_string(now_ms)}).at(0).at(0);
+    const auto incarnation = RaiseIncarnation(maintenance, now_ms, FreezePolicy());
     base::LogWarn("store.incarnation",
                   "the file is not the one that was here last (restored from a copy?): new "
                   "incarnation",
@@ -124,15 +127,19 @@ class SharedEngine final : public Engine {
   /// After a commit, on any lane's thread. Never waits: if somebody opens the file right now, or
   /// notes a mark, ours is noted next time.
   void NoteMark(const FileClock::Mark& mark) {
-    if (mark.now_ms - noted_ms_ < kSideFileEveryMs) return;
-    noted_ms_ = mark.now_ms;
+    last_ms_ = mark.now_ms;
+    if (mark.now_ms - noted_ms_ >= kSideFileEveryMs) Note(mark.now_ms);
+  }
+  void Note(std::int64_t mark_ms) {
+    noted_ms_ = mark_ms;
     try {
       const auto alone = FileLock::Try(lock_path_);
       if (!alone) return;
-      auto side = SideFile::Read(side_path_);
-      if (!side || side->mark_ms >= mark.now_ms) return;
-      side->mark_ms = mark.now_ms;
-      side->Write(side_path_);
+      auto side = SideFile::Read(side_path_, path_);
+      // Whoever opens the file next finds out about files that are not the right ones.
+      if (!side || !side->is_of_these_files || side->mark_ms >= mark_ms) return;
+      side->mark_ms = mark_ms;
+      side->Write(side_path_, path_);
     } catch (const std::exception& error) {
       base::LogWarn("store.side_file", error.what());
     }
@@ -145,6 +152,7 @@ class SharedEngine final : public Engine {
   SharedClock clock_;
   telemetry::Registry& metrics_;
   std::atomic<std::int64_t> incarnation_{0};
+  std::atomic<std::int64_t> last_ms_{0};
   std::atomic<std::int64_t> noted_ms_{0};
 };
 

@@ -23,20 +23,17 @@ namespace tenure::db::sqlite {
 ///    it happens once and before anybody of this boot does anything: whoever held something died
 ///    with the last boot.
 ///  - Identity: the file has a nonce, the side file has the same one, and each open changes both.
-///  The
-///    change is several steps (side file with both nonces; commit; side file with the new one), all
-///    under flock(2) on the lock file, so two processes that open at once change it one after the
-///    other: without it, one's last step could put back a nonce that the other's commit has
+///    The change is several steps (side file with both nonces; commit; side file with the new one),
+///    all under flock(2) on the lock file, so two processes that open at once change it one after
+///    the other: without it, one's last step could put back a nonce that the other's commit has
 ///    replaced, and look like a restored copy. A process that dies between the steps leaves a side
 ///    file that has the file's nonce in any case, and the kernel lets go of the lock.
 ///  - The side file also has the clock's mark, noted every few seconds by whoever commits (under
-///  the
-///    same lock, keeping the nonces): it is behind the file's, and a copy that is put back is
-///    behind it. What a copy is younger than by less than that goes unnoticed, unless it has
-///    another nonce.
+///    the same lock, keeping the nonces). It is behind the file's mark, and a copy that is put back
+///    is behind it. A copy that is younger than the last note goes unnoticed, unless it has another
+///    nonce.
 ///  - A file that is replaced while processes have it open is noticed at their next transaction;
-///  they
-///    open the new one, and every new connection checks the identity.
+///    they open the new one, and every new connection checks the identity.
 ///
 /// Nothing here ever opens the database file but SQLite: closing any descriptor of it would let go
 /// of all of the process's locks on it. The file must lie on a local file system.

@@ -145,10 +145,13 @@ TEST_F(SharedStore, OpeningAgainIsNoNewIncarnationAndACopyThatIsPutBackIs) {
   EXPECT_EQ(Open().engine->incarnation(), 2);
   EXPECT_EQ(Open().engine->incarnation(), 2) << "raised once";
   fs::rename(file_, dir_ / "elsewhere.db");
-  Copy(dir_ / "elsewhere.db", file_);
+  fs::rename(dir_ / "elsewhere.db", file_);
   EXPECT_EQ(Open().engine->incarnation(), 2) << "moved and moved back";
+  fs::rename(file_, dir_ / "elsewhere.db");
+  Copy(dir_ / "elsewhere.db", file_);
+  EXPECT_EQ(Open().engine->incarnation(), 3) << "a copy, of whatever moment";
   fs::remove(dir_ / "leases.db.side");
-  EXPECT_EQ(Open().engine->incarnation(), 3) << "nobody knows where it was";
+  EXPECT_EQ(Open().engine->incarnation(), 4) << "nobody knows where it was";
 }
 
 TEST_F(SharedStore, ACopyFromSecondsAgoIsNoticedByItsMark) {

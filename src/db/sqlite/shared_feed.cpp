@@ -26,7 +26,7 @@ void SharedFeed::Start() {
 void SharedFeed::Stop() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const base::Lock lock(mutex_);
     stopping_ = true;
     changed_.notify_one();
   }
@@ -34,20 +34,27 @@ void SharedFeed::Stop() {
 }
 
 void SharedFeed::SetInterested(bool interested) {
-  const std::lock_guard lock(mutex_);
+  const base::Lock lock(mutex_);
   if (interested_ == interested) return;
   interested_ = interested;
   changed_.notify_one();
 }
 
 bool SharedFeed::WaitForNextLook() {
-  std::unique_lock lock(mutex_);
-  if (interested_) changed_.wait_for(lock, kBetweenLooks, [&] { return stopping_; });
+  base::Lock lock(mutex_);
+  if (interested_)
+    changed_.wait_for(lock.native(), kBetweenLooks, [&] {
+      mutex_.AssertHeld();
+      return stopping_;
+    });
   if (!interested_) {
     // What is committed from here on is not looked at.
     listening_ = false;
     seen_.reset();
-    changed_.wait(lock, [&] { return stopping_ || interested_; });
+    changed_.wait(lock.native(), [&] {
+      mutex_.AssertHeld();
+      return stopping_ || interested_;
+    });
   }
   return !stopping_;
 }

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/mutex.hpp"
 #include "db/feed.hpp"
 #include "db/sqlite/database.hpp"
 
@@ -52,11 +52,11 @@ class SharedFeed final : public Feed {
   std::optional<std::int64_t> seen_;    // the version of the last look; none: everybody must ask
   std::atomic<bool> listening_{false};  // written by the thread
 
-  std::mutex mutex_;
+  base::Mutex mutex_;
   std::condition_variable changed_;
-  bool interested_ = false;  // guarded by mutex_
-  bool stopping_ = false;    // guarded by mutex_
-  std::thread thread_;       // the owner's
+  bool interested_ TENURE_GUARDED_BY(mutex_) = false;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // the owner's
 };
 
 }  // namespace tenure::db::sqlite

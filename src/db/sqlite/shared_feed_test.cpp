@@ -13,9 +13,9 @@
 namespace tenure::db::sqlite {
 namespace {
 
-const Query kWrite{"test.write", "",
-                   "insert into settings (name, value) values (?1, '') "
-                   "on conflict (name) do update set value = value || 'x'"};
+const Query kFeedWrite{"test.write", "",
+                       "insert into settings (name, value) values (?1, '') "
+                       "on conflict (name) do update set value = value || 'x'"};
 
 class SharedFeedTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class SharedFeedTest : public testing::Test {
     store_.clock().Advance(1);
     Transaction tx(other_->WriteLane(0).connection(), Access::kWrite);
     tx.TakeClock(tx.QueueClock());
-    if (change) tx.Run(kWrite, std::string_view("a"));
+    if (change) tx.Run(kFeedWrite, std::string_view("a"));
     tx.Commit();
   }
 

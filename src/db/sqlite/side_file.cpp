@@ -1,8 +1,10 @@
 #include "db/sqlite/side_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -30,24 +32,49 @@ void Check(bool well, const std::filesystem::path& path) {
                       fmt::format("cannot write {}: {}", path.string(), strerror(errno)));
 }
 
+/// Which file this is: a copy is another one, and so is one that was made anew under the same name.
+/// (The number of the device is no part of it: it may change when the machine is started again.)
+/// Where the file system does not know when a file was born, its inode must do. "-": there is none.
+std::string NameOf(int folder, const char* path, int flags) {
+  struct statx file {};
+  if (statx(folder, path, flags, STATX_INO | STATX_BTIME, &file) != 0) return "-";
+  const bool has_birth = (file.stx_mask & STATX_BTIME) != 0;
+  return fmt::format("{}:{}.{:09}", file.stx_ino, has_birth ? file.stx_btime.tv_sec : 0,
+                     has_birth ? file.stx_btime.tv_nsec : 0);
+}
+std::string NameOf(const std::filesystem::path& path) { return NameOf(AT_FDCWD, path.c_str(), 0); }
+
 }  // namespace
 
-std::optional<SideFile> SideFile::Read(const std::filesystem::path& path) {
+bool SideFile::IsOf(const std::string& nonce, std::int64_t reached_ms) const {
+  return is_of_these_files && mark_ms <= reached_ms &&
+         std::find(nonces.begin(), nonces.end(), nonce) != nonces.end();
+}
+
+/// Its first line has the mark and the nonces, the second the two files. (Older programs wrote one
+/// line.)
+std::optional<SideFile> SideFile::Read(const std::filesystem::path& path,
+                                       const std::filesystem::path& database) {
   std::ifstream file(path);
   SideFile side;
   std::string line;
   if (!(file >> side.mark_ms) || !std::getline(file, line)) return std::nullopt;
   std::istringstream nonces(line);
   for (std::string nonce; nonces >> nonce;) side.nonces.push_back(nonce);
+  std::string own, its;
+  if (file >> own >> its) side.is_of_these_files = own == NameOf(path) && its == NameOf(database);
   return side;
 }
 
-void SideFile::Write(const std::filesystem::path& path) const {
+void SideFile::Write(const std::filesystem::path& path,
+                     const std::filesystem::path& database) const {
   const auto draft = std::filesystem::path(path).concat(".new");
   std::string text = std::to_string(mark_ms);
   for (const std::string& nonce : nonces) text += ' ' + nonce;
-  text += '\n';
-  const Descriptor file(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  // Born now: what a crash left of a draft would be older.
+  unlink(draft.c_str());
+  const Descriptor file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  text += fmt::format("\n{} {}\n", NameOf(file.number, "", AT_EMPTY_PATH), NameOf(database));
   Check(write(file.number, text.data(), text.size()) == static_cast<ssize_t>(text.size()), draft);
   Check(fsync(file.number) == 0, draft);
   Check(rename(draft.c_str(), path.c_str()) == 0, path);

@@ -9,7 +9,7 @@
 
 namespace tenure::db::sqlite {
 
-/// The embedded store's clock: never goes back, never stands still (spec 05, Time).
+/// The embedded store's clock: never goes back, never stands still (docs/ground.md, Time).
 ///
 ///   now = max(wall clock, high-water mark + CLOCK_BOOTTIME elapsed since the mark)
 ///

@@ -1,5 +1,8 @@
 #include "db/sqlite/store_clock.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "db/sqlite/side_file.hpp"
@@ -48,15 +51,57 @@ TEST(StoreClock, TakesAMarkOfAnotherBootAsTheFloor) {
   EXPECT_EQ(clock.NowMs(), 2'000'001);
 }
 
-TEST(SideFile, IsReadBackAsItWasWritten) {
-  const support::TempDir dir;
-  const auto path = dir.path() / "side";
-  EXPECT_FALSE(SideFile::Read(path));
-  SideFile{{"one", "two"}, 42}.Write(path);
-  const auto side = SideFile::Read(path);
+class SideFiles : public testing::Test {
+ protected:
+  SideFiles() { std::ofstream(database_) << "the database"; }
+  bool IsRight() const {
+    const auto side = SideFile::Read(side_, database_);
+    return side && side->IsOf("two", 42);
+  }
+  /// As cp does: the file that is there is written over.
+  static void Overwrite(const std::filesystem::path& from, const std::filesystem::path& to) {
+    std::ofstream(to) << std::ifstream(from).rdbuf();
+  }
+
+  const support::TempDir dir_;
+  const std::filesystem::path side_ = dir_ / "side";
+  const std::filesystem::path database_ = dir_ / "database";
+};
+
+TEST_F(SideFiles, AreReadBackAsTheyWereWritten) {
+  EXPECT_FALSE(SideFile::Read(side_, database_));
+  SideFile{{"one", "two"}, 42}.Write(side_, database_);
+  const auto side = SideFile::Read(side_, database_);
   ASSERT_TRUE(side);
   EXPECT_EQ(side->nonces, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(side->mark_ms, 42);
+  EXPECT_TRUE(side->IsOf("one", 42) && side->IsOf("two", 43));
+  EXPECT_FALSE(side->IsOf("three", 42)) << "another nonce";
+  EXPECT_FALSE(side->IsOf("two", 41)) << "a database that has not come so far";
+}
+
+TEST_F(SideFiles, NoticeThatEitherFileIsACopy) {
+  const auto copy = dir_ / "copy";
+  SideFile{{"two"}, 42}.Write(side_, database_);
+  ASSERT_TRUE(IsRight());
+  std::filesystem::rename(database_, copy);
+  std::filesystem::rename(copy, database_);
+  EXPECT_TRUE(IsRight()) << "moved and moved back";
+  std::filesystem::copy_file(database_, copy);
+  std::filesystem::rename(copy, database_);
+  EXPECT_FALSE(IsRight()) << "another file under its name";
+
+  SideFile{{"two"}, 42}.Write(side_, database_);
+  ASSERT_TRUE(IsRight());
+  Overwrite(side_, copy);
+  SideFile{{"two"}, 42}.Write(side_, database_);
+  Overwrite(copy, side_);
+  EXPECT_FALSE(IsRight()) << "an older copy of the whole folder was written into the files";
+}
+
+TEST_F(SideFiles, OfAnOlderProgramSayNothingOfFiles) {
+  std::ofstream(side_) << "42 one two\n";
+  EXPECT_TRUE(IsRight());
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ struct WalFile {
     if (gathered.empty()) return SQLITE_OK;
     const int code =
         real->pMethods->xWrite(real, gathered.data(), static_cast<int>(gathered.size()), place);
-    if (code == SQLITE_OK) gathered.clear();
+    // Also when it failed: SQLite is told and takes the transaction back. A commit that was written
+    // later after all would come to life when the log is read again.
+    gathered.clear();
     return code;
   }
 };

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Sessions (spec 10). See src/sessions/README.md for the invariants.
+-- earlier checksum: bd1e40580b2e3b82
+-- Sessions. See src/sessions/README.md for the invariants.
 
 -- One row per (user, capacity) that ever had a session: the thing that is locked. It exists before the session
 -- does, so a key without a session can be locked too.

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Answers that are kept for requests with an Idempotency-Key (spec 05, Doing it once).
+-- earlier checksum: ea6c08337779497b
+-- Answers that are kept for requests with an Idempotency-Key (docs/ground.md, Doing it once).
 create table tenure.answers (
   name      text primary key,  -- tenant, person, route and the caller's key
   body_hash text not null,     -- of the request

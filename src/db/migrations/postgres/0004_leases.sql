@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Leases (spec 20). See src/leases/README.md for the invariants.
+-- earlier checksum: b8dc6df3446365e5
+-- Leases. See src/leases/README.md for the invariants.
 alter table tenure.store
   add column incarnation_ms bigint not null default 0,  -- when the incarnation rose last; 0: never
   add column longest_ttl_ms bigint not null default 0;  -- of any lease that was ever granted
@@ -66,7 +67,7 @@ create table tenure.lease_tickets (
 create unique index lease_tickets_by_term on tenure.lease_tickets (tenant, name, term);
 
 -- For a user's own transaction: raises TN001 unless `fence` is the one of the live grant of `name`, and holds off a
--- takeover until the transaction ends. The row lock first, the clock after it (spec 05, Time). A transaction that is
+-- takeover until the transaction ends. The row lock first, the clock after it (docs/ground.md). A transaction that is
 -- forgotten ends by itself: it may stand idle no longer than the grant lasts.
 create function tenure.check_fence(name text, fence bigint, tenant text default 'default') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Messages: work that somebody must do once (spec 30). See src/messages/README.md for the invariants and
+-- earlier checksum: 1aa817c0caf58127
+-- Messages: work that somebody must do once. See src/messages/README.md for the invariants and
 -- docs/decisions/0009-message-table.md for the layout.
 
 -- One row per topic that was ever used. Never deleted: processes remember numbers and lines.
@@ -200,7 +201,7 @@ begin
   end if;
 
   if put_message.dedup_key is not null then
-    -- The expressions of DO UPDATE are computed under the row's lock (spec 05, Time).
+    -- The expressions of DO UPDATE are computed under the row's lock (docs/ground.md, Time).
     insert into tenure.message_keys as known (topic_id, dedup_key, id, expires_ms)
     values (t.topic_id, put_message.dedup_key, new_id,
             now_ms + case t.dedup_ms when -1 then 600000 else t.dedup_ms end)
@@ -220,7 +221,7 @@ begin
           due_ms, now_ms, 0, 0, 0, 0, 0, 0, put_message.payload_kind, put_message.payload,
           coalesce(put_message.correlation_id, ''), coalesce(put_message.headers::text, ''),
           left(coalesce(put_message.headers ->> 'traceparent', ''), 55), '');
-  -- Whoever waits is told, and nobody else: NOTIFY takes a lock of the whole cluster at commit (spec 05, Waiting). This
+  -- Whoever waits is told, and nobody else: NOTIFY takes a lock of the whole cluster at commit (docs/ground.md). This
   -- statement comes after the insert. A timer that is far off is found by the ordinary looks.
   perform pg_notify('tenure', case when due_ms <= now_ms
                                    then 'm' || chr(10) || put_message.tenant || chr(10) || put_message.topic

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- The inbox (spec 30, Inbox). See src/inbox/README.md for the invariants.
+-- earlier checksum: 5f86741418006c3b
+-- The inbox. See src/inbox/README.md for the invariants.
 -- One row per inbound message that was ever begun, until its retention is over.
 create table tenure.inbox (
   tenant         text collate "C" not null,
@@ -32,7 +33,7 @@ create table tenure.inbox_floors (
 -- For a user's own transaction: marks the message as done by the claim with this fence, or raises TN002 so that the
 -- effect rolls back with it. The row stays locked until the transaction ends, so nobody else is told to process the
 -- message meanwhile; lanes do not wait for it (src/inbox/sql/postgres/lock_entries.sql). The row lock first, the clock
--- after it (spec 05, Time).
+-- after it (docs/ground.md, Time).
 --
 -- A claim whose lease has passed still completes while nobody took the message over: the fence alone decides. A message
 -- that is done already raises too, also when this very claim did it: its effect was committed with it, and a second one

@@ -1,7 +1,8 @@
 -- oldest program: 0.1.0
--- Usage (spec 10). See src/usage/README.md for the invariants.
+-- earlier checksum: f211bfd346c9d4a5
+-- Usage. See src/usage/README.md for the invariants.
 
--- What usage has fixed about sessions (src/sessions/bounds.hpp). One row.
+-- What usage has fixed about sessions (src/sessions/usage_seal.hpp). One row.
 create table tenure.session_bounds (
   one        smallint primary key default 1 check (one = 1),
   sealed_ms  bigint not null,  -- no session starts or ends before it any more

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- The audit (spec 60): what was done, when and by whom. See src/audit/README.md for the invariants.
+-- earlier checksum: 54195f09f609db7b
+-- The audit: what was done, when and by whom. See src/audit/README.md for the invariants.
 
 -- Only ever added to. Numbers rise, and have gaps where a transaction was rolled back.
 create table tenure.audit (

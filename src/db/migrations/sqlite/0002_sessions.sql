@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Sessions (spec 10). See src/sessions/README.md for the invariants. Ids are blobs of 16 bytes.
+-- earlier checksum: fb8fae3999b8dc05
+-- Sessions. See src/sessions/README.md for the invariants. Ids are blobs of 16 bytes.
 create table sessions (
   id          blob primary key,     -- version 7 of start_ms: order by id is order by start, then id
   tenant      blob not null,

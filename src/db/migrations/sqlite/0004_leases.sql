@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Leases (spec 20). See src/leases/README.md for the invariants. Terms are blobs of 16 bytes.
+-- earlier checksum: 485ee17d3991c506
+-- Leases. See src/leases/README.md for the invariants. Terms are blobs of 16 bytes.
 alter table store add column incarnation_ms integer not null default 0;  -- when the incarnation rose last; 0: never
 alter table store add column longest_ttl_ms integer not null default 0;  -- of any lease that was ever granted
 

@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Reliable tasks (spec 20). The lock of a task is the lease "task/<name>" of its tenant; '' is the tenant of Tenure's
+-- earlier checksum: 653c6ba359303c10
+-- Reliable tasks. The lock of a task is the lease "task/<name>" of its tenant; '' is the tenant of Tenure's
 -- own tasks. See src/tasks/README.md for the invariants.
 create table tasks (
   tenant           text not null,

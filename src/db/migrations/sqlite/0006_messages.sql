@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- Messages: work that somebody must do once (spec 30). See src/messages/README.md for the invariants. Ids are blobs of
+-- earlier checksum: 3ce23ec33fe8bef0
+-- Messages: work that somebody must do once. See src/messages/README.md for the invariants. Ids are blobs of
 -- 16 bytes.
 
 -- One row per topic that was ever used. Never deleted: processes remember numbers and lines.

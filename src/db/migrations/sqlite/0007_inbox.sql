@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- The inbox (spec 30, Inbox). See src/inbox/README.md for the invariants. Terms are blobs of 16 bytes.
+-- earlier checksum: 43df1f6cfd637881
+-- The inbox. See src/inbox/README.md for the invariants. Terms are blobs of 16 bytes.
 -- One row per inbound message that was ever begun, until its retention is over.
 create table inbox (
   tenant         text not null,

@@ -1,7 +1,8 @@
 -- oldest program: 0.1.0
--- Usage (spec 10). See src/usage/README.md for the invariants. Ids are blobs of 16 bytes.
+-- earlier checksum: 6cc29067131415e2
+-- Usage. See src/usage/README.md for the invariants. Ids are blobs of 16 bytes.
 
--- What usage has fixed about sessions (src/sessions/bounds.hpp). One row.
+-- What usage has fixed about sessions (src/sessions/usage_seal.hpp). One row.
 create table session_bounds (
   one        integer primary key check (one = 1),
   sealed_ms  integer not null,  -- no session starts or ends before it any more

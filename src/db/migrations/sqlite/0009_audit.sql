@@ -1,5 +1,6 @@
 -- oldest program: 0.1.0
--- The audit (spec 60): what was done, when and by whom. See src/audit/README.md for the invariants.
+-- earlier checksum: 12228bde940b8d7f
+-- The audit: what was done, when and by whom. See src/audit/README.md for the invariants.
 
 -- Only ever added to. Every index ends with the sequence, which is the rowid.
 create table audit (

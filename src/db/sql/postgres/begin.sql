@@ -1,3 +1,3 @@
 -- Begins a write. READ COMMITTED on purpose: each statement sees what was committed before it, which is what
--- "lock in one statement, read in the next" needs (spec 05, Time and Lanes).
+-- "lock in one statement, read in the next" needs (docs/ground.md, Time and Lanes).
 begin isolation level read committed read write

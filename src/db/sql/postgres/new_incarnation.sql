@@ -1,3 +1,4 @@
--- By hand: commits may have been forgotten (tenure admin new-incarnation). Result: the new incarnation
--- Parameters: $1 now_ms: for a while from then on nothing is granted
-update tenure.store set incarnation = incarnation + 1, incarnation_ms = $1::bigint returning incarnation::text
+-- Commits may have been forgotten (tenure admin new-incarnation). Result: the new incarnation
+-- Parameters: $1 now_ms, from when on names are frozen; $2 freeze_ms, for how long at least
+update tenure.store set incarnation = incarnation + 1, incarnation_ms = $1::bigint, freeze_ms = $2::bigint
+returning incarnation::text

@@ -1,20 +1,34 @@
--- On each new connection: a system identifier or timeline other than the stored one means that the database was
--- restored from a backup or a standby was promoted, and answered commits may be forgotten. Compares and raises in
--- one statement: of several processes that notice, the row lock lets one raise it, and the others then find
--- nothing to change (their WHERE is evaluated again after the wait).
--- Result: incarnation, and 1 where it was raised (0: the very first look, which only notes the identity); no row when
--- nothing has changed
+-- On each new connection: whether answered commits may have been forgotten. That is so when
+--  - the system identifier or the timeline is not the stored one: a restored cluster, or a promoted standby;
+--  - the oid of the database or of this table is not the stored one: a dump was put back;
+--  - this process has seen more of the log than there is ($3): a base backup was put back on the same timeline.
+-- The operator may have said that a promoted standby has lost nothing ($2): then a new timeline alone raises the
+-- incarnation and freezes nothing.
+--
+-- Compares and raises in one statement: of several processes that notice the row lock lets one raise it, and the others
+-- then find nothing to change (their WHERE is evaluated again after the wait). What only this process knows ($3) it
+-- raises in any case; several that do so raise it more than once, which does no harm.
+-- Parameters: $1 freeze_ms, $2 1: a promoted standby has lost nothing, $3 1: the log is behind what was seen
+-- Result: incarnation, and 1 where it was raised (0: the very first look, which only notes who the store is); no row
+-- when nothing has changed
 -- Lock order: this row only
 with current as (
-  select (select system_identifier from pg_control_system()) || '/'
-         || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as identity
-)
+  select (select system_identifier from pg_control_system())::text as cluster,
+         substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+         (select oid from pg_database where datname = current_database()) || '/' || 'tenure.store'::regclass::oid as place),
+judged as (
+  select current.cluster || '/' || current.timeline as identity, current.place,
+         before.identity <> '' and split_part(before.identity, '/', 2) <> current.timeline as promoted,
+         (before.identity <> '' and split_part(before.identity, '/', 1) <> current.cluster)
+           or (before.place <> '' and before.place <> current.place) or $3::int = 1 as restored
+    from current, tenure.store before)
 update tenure.store s
-   set identity = current.identity,
-       incarnation = s.incarnation + (s.identity <> '')::int,
+   set identity = judged.identity, place = judged.place,
+       incarnation = s.incarnation + (judged.promoted or judged.restored)::int,
        -- The clock before the wait is right here: only others who raise it are waited for.
-       incarnation_ms = case s.identity when '' then s.incarnation_ms
-                        else floor(extract(epoch from clock_timestamp()) * 1000)::bigint end
-  from current, tenure.store before
- where s.identity <> current.identity
-returning s.incarnation::text, (before.identity <> '')::int::text
+       incarnation_ms = case when judged.restored or (judged.promoted and $2::int = 0)
+                             then floor(extract(epoch from clock_timestamp()) * 1000)::bigint else s.incarnation_ms end,
+       freeze_ms = $1::bigint
+  from judged
+ where s.identity <> judged.identity or s.place <> judged.place or $3::int = 1
+returning s.incarnation::text, (judged.promoted or judged.restored)::int::text

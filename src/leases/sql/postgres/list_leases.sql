@@ -2,13 +2,15 @@
 -- Parameters: $1 tenant, $2 the first name that may come (prefix, or just behind the page before), $3 the first name
 -- that may not come ('': no end), $4 holder ('': any), $5 state (0 free, 1 held, 2 broken, -1 any), $6 now_ms,
 -- $7 how many at most
--- Result: name, fence, term, holder, metadata, ttl_ms, granted_ms, renewed_ms, expires_ms, break_reason, waiters
+-- Result: name, fence, term, holder, metadata, ttl_ms, granted_ms, renewed_ms, expires_ms, break_reason, waiters,
+-- incarnation_ms, freeze_ms, longest_ttl_ms
 -- Locks: none
 select l.name, l.fence, l.term, l.holder, l.metadata, l.ttl_ms, l.granted_ms, l.renewed_ms, l.expires_ms,
        l.break_reason,
        (select count(*) from tenure.lease_tickets t
-         where t.tenant = l.tenant and t.name = l.name and t.expires_ms > $6::bigint)
-  from tenure.leases l
+         where t.tenant = l.tenant and t.name = l.name and t.expires_ms > $6::bigint),
+       s.incarnation_ms, s.freeze_ms, l.longest_ttl_ms
+  from tenure.leases l cross join tenure.store s
  where l.tenant = $1::text and l.name >= $2::text and ($3::text = '' or l.name < $3) and l.fence > 0
    and ($4::text = '' or (l.holder = $4 and l.term is not null and l.expires_ms > $6))
    and ($5::bigint < 0

@@ -1,3 +1,3 @@
--- What holds for the whole store. Result: incarnation, incarnation_ms, longest_ttl_ms
+-- What holds for the whole store. Result: incarnation, incarnation_ms, freeze_ms, longest_ttl_ms
 -- Locks: none
-select incarnation, incarnation_ms, longest_ttl_ms from tenure.store
+select incarnation, incarnation_ms, freeze_ms, longest_ttl_ms from tenure.store

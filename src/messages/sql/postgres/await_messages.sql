@@ -1,4 +1,4 @@
--- Locks messages, and waits for whoever has them: for reports that were passed over (reports.hpp).
+-- Locks messages, and waits for whoever has them: for settlements that were passed over (settler.hpp).
 -- Parameters: $1 id[], $2 tenant[]; each id once
 -- Result: none
 -- Lock order: messages in ascending id, FOR UPDATE; each waited for as long as lock_timeout says

@@ -1,6 +1,6 @@
 -- The first ready messages of lines, locked for this transaction; those that another transaction has locked are passed
 -- over, so nobody waits. Of a paused topic there are none. Large payloads are left for load_payloads.sql.
--- Parameters: $1 tenant[], $2 topic[], $3 line[], $4 from_pos[] (low-water mark, directory.hpp), $5 want[]
+-- Parameters: $1 tenant[], $2 topic[], $3 line[], $4 from_pos[] (low-water mark, topic_cache.hpp), $5 want[]
 -- Result: ordinal, id, place, pos, fence, bytes of the payload, payload_kind, payload (null: large), attempts, crashes,
 -- enqueued_ms, due_ms, correlation_id, headers, trace
 -- Lock order: messages FOR UPDATE SKIP LOCKED, never waiting

@@ -1,4 +1,4 @@
--- Locks messages and reads what a report needs; one that another transaction has locked is passed over (a user's own,
+-- Locks messages and reads what a settlement needs; one that another transaction has locked is passed over (a user's own,
 -- that acknowledges it: tenure.acknowledge), and has no row here.
 -- Parameters: $1 id[], $2 tenant[]; each id once
 -- Result: ordinal, fence, lease_until_ms, worker, line, attempts, crashes, claimed_ms, enqueued_ms, trace,

@@ -11,7 +11,8 @@ update tenure.topics t
        backoff_max_ms = case item.backoff_max_ms when -2 then t.backoff_max_ms else item.backoff_max_ms end,
        dedup_ms = case item.dedup_ms when -2 then t.dedup_ms else item.dedup_ms end,
        paused_ms = case item.paused_ms when -1 then t.paused_ms else item.paused_ms end,
-       paused_reason = case item.paused_ms when -1 then t.paused_reason else item.paused_reason end
+       paused_reason = case item.paused_ms when -1 then t.paused_reason else item.paused_reason end,
+       idle_ms = 0
   from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
               $9::bigint[], $10::bigint[], $11::text[])
        as item (tenant, name, max_attempts, max_crashes, lease_ms, retention_ms, backoff_ms, backoff_max_ms, dedup_ms,

@@ -1,4 +1,4 @@
--- Topics of all tenants with something ready; counting stops at ?1. Result: tenant, name, asked_ms, ready, since when the
+-- Topics of all tenants with something ready, the fullest first; counting stops at ?1. Result: tenant, name, asked_ms, ready, since when the
 -- first has been ready
 select tenant, name, asked_ms, ready,
        (select min(max(due_ms, enqueued_ms)) from (select due_ms, enqueued_ms from messages m
@@ -8,4 +8,5 @@ select tenant, name, asked_ms, ready,
                                        and m.lease_until_ms = 0 limit ?1)) as ready
           from topics t) as counted
  where ready > 0
+ order by ready desc
  limit 10000

@@ -1,4 +1,4 @@
--- Reads what a report needs; the write transaction is the lock. ?1 id, ?2 tenant
+-- Reads what a settlement needs; the write transaction is the lock. ?1 id, ?2 tenant
 -- Result: fence, lease_until_ms, worker, line, attempts, crashes, claimed_ms, enqueued_ms, trace,
 -- tenant, topic, then the columns of load_topics.sql
 select m.fence, m.lease_until_ms, m.worker, m.line, m.attempts, m.crashes, m.claimed_ms, m.enqueued_ms, m.trace,

@@ -10,5 +10,6 @@ update topics
        backoff_max_ms = case ?8 when -2 then backoff_max_ms else ?8 end,
        dedup_ms = case ?9 when -2 then dedup_ms else ?9 end,
        paused_ms = case ?10 when -1 then paused_ms else ?10 end,
-       paused_reason = case ?10 when -1 then paused_reason else ?11 end
+       paused_reason = case ?10 when -1 then paused_reason else ?11 end,
+       idle_ms = 0
  where tenant = ?1 and name = ?2

@@ -1,4 +1,4 @@
--- The ledger's tables, made where they are missing. Ids are blobs of 16 bytes, times milliseconds since 1970, usage
+-- The record store's tables, made where they are missing. Ids are blobs of 16 bytes, times milliseconds since 1970, usage
 -- micro-units.
 
 -- Each (session, window) once, for ever.

@@ -1,0 +1,19 @@
+#include "app/capabilities.hpp"
+
+#include "audit/capability.hpp"
+#include "inbox/capability.hpp"
+#include "leases/capability.hpp"
+#include "messages/capability.hpp"
+#include "seats/capability.hpp"
+#include "sessions/capability.hpp"
+#include "tasks/capability.hpp"
+#include "usage/capability.hpp"
+
+namespace tenure::app {
+
+server::CapabilityList AllCapabilities() {
+  return {audit::Capability(), inbox::Capability(),    leases::Capability(), messages::Capability(),
+          seats::Capability(), sessions::Capability(), tasks::Capability(),  usage::Capability()};
+}
+
+}  // namespace tenure::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "client/messages/backend.hpp"
+#include "client/store/local_store.hpp"
+#include "tenure/leases/provider.hpp"
+
+// The backends that a URL may name (open.cpp).
+namespace tenure::client {
+
+/// Leases of a Tenure server.
+std::unique_ptr<leases::Provider> MakeHttpProvider(ServerAddress address);
+/// Messages of a Tenure server. `lease`: how long a worker's claims outlive its last word.
+std::unique_ptr<MessageBackend> MakeHttpBackend(const ServerAddress& address, Milliseconds lease);
+
+/// Leases in a PostgreSQL database: the same tables as a Tenure server's, with which it contends.
+/// Or in a SQLite file that the processes of one machine share. Brings the schema up to date.
+/// Throws leases::ProviderUnavailable.
+std::unique_ptr<leases::Provider> MakeStoreProvider(const StoreAddress& address);
+/// Messages on a store of our own. Throws messages::Unavailable.
+std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
+
+}  // namespace tenure::client

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "client/messages/backend.hpp"
+#include "tenure/leases/types.hpp"
+#include "tenure/seats/options.hpp"
+
+/// What no store would take is refused before it is sent, wherever it goes: std::invalid_argument
+/// that names the field. The bounds are those of the routes (tenure/leases/types.hpp,
+/// messages/message.hpp).
+namespace tenure::client {
+
+void CheckLeaseName(std::string_view name);
+void CheckTaskName(std::string_view name);
+void CheckRequest(const leases::AcquireRequest& request);
+void CheckRequest(const leases::RenewRequest& request);
+void CheckRequest(const leases::BreakRequest& request);
+void CheckRequest(const leases::ListRequest& request);
+void CheckRequest(const leases::TaskClaim& claim);
+
+void CheckMessage(const messages::Message& message);
+void CheckMessages(std::span<const messages::Message> messages);
+void CheckClaim(const MessageClaim& claim);
+void CheckSettlements(std::span<const Settlement> settlements, std::optional<Milliseconds> lease);
+
+void CheckSeatOptions(const seats::SeatOptions& options);
+
+/// Whatever an exception said: it must only be storable, and not too long.
+std::string StorableError(std::string_view error, std::size_t max_bytes);
+
+/// The headers, with the trace context among them where there is one: that is where the SQL
+/// functions and the routes look for it.
+/// REQUIRES: the message was checked.
+std::string HeadersWithTrace(const messages::Message& message);
+
+}  // namespace tenure::client

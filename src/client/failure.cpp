@@ -1,0 +1,43 @@
+#include "client/failure.hpp"
+
+#include "base/error.hpp"
+#include "db/postgres/error.hpp"
+#include "tenure/messages/errors.hpp"
+
+namespace tenure::client {
+namespace {
+
+using Kind = CallFailed::Kind;
+
+/// What is being handled; throws it as it is when it is no failure of a call.
+CallFailed Caught() {
+  try {
+    throw;
+  } catch (const CallFailed& failed) {
+    return failed;
+  } catch (const base::Fault& fault) {
+    const bool denied = db::postgres::IsDenied(fault.what());
+    return {denied ? Kind::kDenied : Kind::kUnavailable, fault.what(), fault.outcome_unknown()};
+  } catch (const base::UserError& error) {
+    return {Kind::kUnavailable, error.what()};
+  }
+}
+
+}  // namespace
+
+void RethrowAsLeaseError(leases::LeaseError::About about) {
+  const CallFailed failed = Caught();
+  about.outcome_unknown = failed.outcome_unknown();
+  if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
+  if (failed.kind() == Kind::kDenied) throw leases::AccessDenied(failed.what(), std::move(about));
+  throw leases::ProviderUnavailable(failed.what(), std::move(about));
+}
+
+void RethrowAsMessageError() {
+  const CallFailed failed = Caught();
+  if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
+  if (failed.kind() == Kind::kDenied) throw messages::AccessDenied(failed.what());
+  throw messages::Unavailable(failed.what(), failed.outcome_unknown());
+}
+
+}  // namespace tenure::client

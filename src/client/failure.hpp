@@ -1,0 +1,53 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tenure/leases/errors.hpp"
+
+namespace tenure::client {
+
+/// Why a call came to no outcome, before it has the words of leases or of messages.
+class CallFailed : public std::runtime_error {
+ public:
+  enum class Kind {
+    kUnavailable,  ///< nobody answered, or not in time, or not Tenure
+    kDenied,  ///< the token is not taken, or does not allow it; or the database's role lacks rights
+    kInvalid,  ///< no store would take it
+  };
+  CallFailed(Kind kind, const std::string& what, bool outcome_unknown = false)
+      : std::runtime_error(what), kind_(kind), outcome_unknown_(outcome_unknown) {}
+
+  Kind kind() const { return kind_; }
+  bool outcome_unknown() const { return outcome_unknown_; }
+
+ private:
+  Kind kind_;
+  bool outcome_unknown_;
+};
+
+/// For a `catch` block: throws what was caught as the public error, where it is the failure of a
+/// call (CallFailed, base::Fault, base::UserError); anything else as it is.
+[[noreturn]] void RethrowAsLeaseError(leases::LeaseError::About about);
+[[noreturn]] void RethrowAsMessageError();
+
+template <class Call>
+auto LeaseCall(leases::LeaseError::About about, const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    RethrowAsLeaseError(std::move(about));
+  }
+}
+
+template <class Call>
+auto MessageCall(const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    RethrowAsMessageError();
+  }
+}
+
+}  // namespace tenure::client

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_writer.hpp"
+#include "base/mutex.hpp"
+#include "client/address.hpp"
+#include "http/client.hpp"
+
+namespace tenure::client {
+
+using Milliseconds = std::chrono::milliseconds;
+
+/// The way to a Tenure server: its address, its token, and the connections that are not in use. A
+/// request takes one of them, or makes one; what must not wait behind others' requests has a
+/// transport of its own.
+///
+/// Threads: any, at once.
+class Transport {
+ public:
+  explicit Transport(ServerAddress address) : address_(std::move(address)) {}
+
+  /// Whatever the server answers. Throws base::Fault when nothing did; soon after `stop` was
+  /// requested, too.
+  http::ClientResponse Send(http::Method method, std::string_view path,
+                            const std::optional<std::string>& body, Milliseconds timeout,
+                            const std::stop_token& stop = {},
+                            const http::Client::Headers& headers = {});
+  http::ClientResponse Post(std::string_view path, const std::string& body, Milliseconds timeout,
+                            const std::stop_token& stop = {}) {
+    return Send(http::Method::kPost, path, body, timeout, stop);
+  }
+
+ private:
+  static constexpr std::size_t kMaxIdle = 8;
+
+  std::unique_ptr<http::Client> Take();
+  void Return(std::unique_ptr<http::Client> client);
+
+  const ServerAddress address_;
+  base::Mutex mutex_;
+  std::vector<std::unique_ptr<http::Client>> idle_ TENURE_GUARDED_BY(mutex_);
+};
+
+/// The text of a JSON object whose fields `write(json)` writes.
+template <class Write>
+std::string JsonBody(const Write& write) {
+  std::string body;
+  base::JsonWriter json(body);
+  json.BeginObject();
+  write(json);
+  json.EndObject();
+  return body;
+}
+
+/// As a segment of a path, or a value of a query.
+std::string Encoded(std::string_view text);
+
+}  // namespace tenure::client

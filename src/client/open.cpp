@@ -1,0 +1,46 @@
+// What a URL opens.
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "client/backends.hpp"
+#include "tenure/leases/manager.hpp"
+
+namespace tenure::leases {
+
+std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options) {
+  client::Address address = client::ParseAddress(url, "leases");
+  if (auto* server = std::get_if<client::ServerAddress>(&address)) {
+    client::CheckToken(*server, options.insecure);
+    server->ca_file = options.ca_file;
+    return client::MakeHttpProvider(std::move(*server));
+  }
+  if (const auto* file = std::get_if<client::SqliteAddress>(&address))
+    return client::MakeStoreProvider(*file);
+  return client::MakeStoreProvider(std::get<client::PostgresAddress>(address));
+}
+
+std::unique_ptr<Manager> Open(std::string_view url, ManagerOptions options) {
+  return std::make_unique<Manager>(OpenProvider(url, {options.ca_file, options.insecure}), options);
+}
+
+}  // namespace tenure::leases
+
+namespace tenure::client {
+
+std::unique_ptr<MessageBackend> OpenMessages(std::string_view url,
+                                             const MessageBackendOptions& options) {
+  Address address = ParseAddress(url, "messages");
+  if (auto* server = std::get_if<ServerAddress>(&address)) {
+    CheckToken(*server, options.insecure);
+    server->ca_file = options.ca_file;
+    return MakeHttpBackend(*server, options.lease);
+  }
+  if (const auto* file = std::get_if<SqliteAddress>(&address)) return MakeStoreBackend(*file);
+  auto& postgres = std::get<PostgresAddress>(address);
+  postgres.pooled = options.pooled;
+  return MakeStoreBackend(postgres);
+}
+
+}  // namespace tenure::client

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "client/store/local_store.hpp"
+#include "db_sql/queries.hpp"
+#include "messages/messages.hpp"
+#include "messages_sql/queries.hpp"
+
+namespace tenure::client {
+
+/// Messages on a store of our own, in this process. Claims have one lane, everything else another;
+/// the heartbeat's is a store of its own, so nothing that is long under way elsewhere delays it.
+///
+/// Life: the constructor starts everything (throws base::Fault, base::UserError), the destructor
+/// ends it.
+class MessageStore {
+ public:
+  explicit MessageStore(const StoreAddress& address)
+      : store_(address, {.queries = Joined({db::sql::All(), messages::sql::All()})}),
+        lanes_(store_.NewLanes(2)),
+        beats_(store_.NewLanes(1)),
+        messages_(*lanes_, store_.wake(), store_.process(), base::SystemClock(), store_.metrics()) {
+    // Connected from the start: who asks while a lane connects is told that the store is away.
+    for (const auto* lanes : {&lanes_, &beats_}) {
+      (*lanes)->Open();
+      (*lanes)->Start();
+    }
+  }
+  ~MessageStore() {
+    messages_.Stop();
+    lanes_->Stop();
+    beats_->Stop();
+  }
+  MessageStore(const MessageStore&) = delete;
+  MessageStore& operator=(const MessageStore&) = delete;
+
+  messages::Messages& messages() { return messages_; }
+  LocalStore& store() { return store_; }
+
+  /// Promotes and reaps from now on: whoever claims also keeps messages moving. Any number of
+  /// times.
+  void Keep() {
+    std::call_once(keeps_, [this] { messages_.StartScheduler(); });
+  }
+
+ private:
+  LocalStore store_;
+  const std::unique_ptr<db::Store> lanes_;
+  const std::unique_ptr<db::Store> beats_;
+  messages::Messages messages_;
+  std::once_flag keeps_;
+
+ public:
+  /// On the heartbeat's own connection.
+  db::Write<messages::BeatWorkers> Heartbeat{*beats_, "messages.heartbeat", messages::kSettleLane};
+};
+
+}  // namespace tenure::client

@@ -1,0 +1,3 @@
+-- Whether names are frozen (docs/ground.md, Incarnation). Result: incarnation_ms, freeze_ms, longest_ttl_ms
+-- Locks: none
+select incarnation_ms, freeze_ms, longest_ttl_ms from tenure.store

@@ -1,0 +1,5 @@
+-- Until when the name with the longest freeze is not granted (docs/ground.md, Incarnation): names without a row for
+-- freeze_ms, others for the longest ttl that they were granted for if that is longer. Looks at all names.
+-- Result: frozen_until_ms; no row when no incarnation freezes
+select incarnation_ms + max(freeze_ms, (select coalesce(max(l.longest_ttl_ms), 0) from leases l))
+  from store where incarnation_ms > 0

@@ -1,0 +1,396 @@
+#include <fmt/format.h>
+
+#include "base/time_text.hpp"
+#include "cli/question.hpp"
+#include "cli/server.hpp"
+#include "config/printable.hpp"
+#include "messages/capability.hpp"
+#include "messages/message.hpp"
+
+namespace tenure::messages {
+namespace {
+
+using cli::Answer;
+using cli::Flags;
+using cli::Given;
+using cli::JsonRow;
+using std::string_view;
+using Now = std::optional<std::int64_t>;
+
+constexpr std::int64_t kMostDelayMs = 100LL * 365 * 86'400'000;
+
+std::string Oldest(const JsonRow& topic, string_view field, Now) {
+  return topic.Text("oldest_at").empty() ? "-" : base::SpanText(topic.Number(field));
+}
+std::string Paused(const JsonRow& topic, string_view field, Now now_ms) {
+  return topic.Text("paused") == "true" ? cli::OrDash(topic, field, now_ms) : "-";
+}
+
+cli::Print MessageBlock() {
+  return cli::Block(14, {{"message", "id"},
+                         {"topic", "topic"},
+                         {"state", "state"},
+                         {"why", "why"},
+                         {"fired", "fired"},
+                         {"priority", "priority"},
+                         {"attempts", "attempts"},
+                         {"crashes", "crashes"},
+                         {"enqueued", "enqueued_at"},
+                         {"due", "due_at"},
+                         {"owner", "owner"},
+                         {"fence", "fence"},
+                         {"claimed", "claimed_at"},
+                         {"lease until", "lease_expires_at"},
+                         {"died", "died_at"},
+                         {"reason", "reason"},
+                         {"finished", "finished_at"},
+                         {"output", "output"},
+                         {"last error", "last_error"},
+                         {"correlation", "correlation_id"},
+                         {"headers", "headers"},
+                         {"traceparent", "traceparent"},
+                         {"payload", "payload"},
+                         {"bytes (base64)", "payload_base64"}});
+}
+
+std::string TopicName(const cli::Flag& flag, const std::string& text) {
+  if (!text.empty() && text.size() <= kMaxTopicBytes) return text;
+  throw cli::UsageError(fmt::format("{} has 1 to {} bytes", flag.name, kMaxTopicBytes));
+}
+
+/// What `message enqueue` and `timer set` have in common: a topic, a payload, and when.
+Flags NewMessageFlags() {
+  using namespace cli;  // the words of its table
+  return {Argument("TOPIC", "The topic.").As("topic"),
+          Argument("JSON", "The payload.", Json).AsJson("payload"),
+          Value("--due", "TIME", "Not before, such as 2026-01-31T12:00:00Z.").As("due_at"),
+          Value("--delay", "DURATION", "The same, from now.", Duration({0, kMostDelayMs}))
+              .AsJson("delay_ms"),
+          Value("--priority", "0-9", "0 is first [5].", Number(0, 9)).AsJson("priority"),
+          Value("--correlation-id", "TEXT", "Travels with it.").As("correlation_id")};
+}
+
+void RefuseTwoTimes(const Given& given) {
+  if (given.Has("--due") && given.Has("--delay"))
+    throw cli::UsageError("give one of --due and --delay");
+}
+
+void RefuseNoTime(const Given& given) {
+  if (!given.Has("--due") && !given.Has("--delay"))
+    throw cli::UsageError("--due or --delay must say when");
+  RefuseTwoTimes(given);
+}
+
+/// Which dead letters a command is about.
+Flags DeadLetterFlags() {
+  using namespace cli;  // the words of its table
+  return {Value("--topic", "TOPIC", "Only those of this topic.").As("topic"),
+          Value("--reason", "failed|attempts|crashes", "Only those that died of it.", Word)
+              .As("reason")};
+}
+
+/// The same for a command that changes them.
+Flags ChangedLetterFlags() {
+  using namespace cli;  // the words of its table
+  return Flags{Arguments("ID", "These, and no others.", Uuid)} + DeadLetterFlags() +
+         Flags{Values("--id", "UUID", "The same as ID; as often as you like.", Uuid),
+               Switch("--dry-run", "Only say how many.").As("dry_run")};
+}
+
+std::vector<std::string> IdsOf(const Given& given) {
+  std::vector<std::string> ids = given.All("ID");
+  for (std::string& id : given.All("--id")) ids.push_back(std::move(id));
+  return ids;
+}
+
+/// What to change. `before`: so many are behind it; the next page begins when they have gone.
+std::string ChangeBody(const Given& given, std::int64_t before) {
+  std::string body;
+  base::JsonWriter json(body);
+  json.BeginObject();
+  cli::WriteFields(json, DeadLetterFlags(), given);
+  if (const std::vector<std::string> ids = IdsOf(given); !ids.empty()) {
+    json.Key("ids").BeginArray();
+    for (const std::string& id : ids) json.Value(string_view(id));
+    json.EndArray();
+  }
+  if (given.Has("--rate")) {
+    const std::int64_t rate = cli::ToNumber(given.Text("--rate"));
+    json.Field("rate", rate).Field("delay_ms", before * 1'000 / rate);
+  }
+  if (given.Has("--dry-run")) json.Field("dry_run", true);
+  json.EndObject();
+  return body;
+}
+
+/// Redrives or discards (`action`) page by page until nothing is left, and says how far it is. A
+/// dry run asks once: what it does not change it would find for ever.
+int ChangeDeadLetters(string_view action, string_view done, const Given& given,
+                      cli::Console& console) {
+  if (!IdsOf(given).empty() && (given.Has("--topic") || given.Has("--reason")))
+    throw cli::UsageError("an ID goes without --topic and --reason");
+  cli::Server server(given);
+  const bool dry_run = given.Has("--dry-run");
+  std::int64_t total = 0;
+  while (true) {
+    const Answer answer =
+        server.Ask(http::Method::kPost, fmt::format("/api/v1/dead-letters/{}", action),
+                   ChangeBody(given, total));
+    if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
+    const JsonRow page = JsonRow::Parse(answer.body);
+    const std::int64_t found = page.Number("found");
+    total += found;
+    const bool more = page.Text("has_more") == "true" && found > 0;
+    if (server.form() == cli::Form::kJson) PrintJson(answer.body, console);
+    if (!dry_run && more) {
+      console.err << fmt::format("{} so far\n", total);
+      continue;
+    }
+    if (server.form() == cli::Form::kTable)
+      console.out << fmt::format("{} {} {}\n", total, total == 1 ? "dead letter" : "dead letters",
+                                 !dry_run ? done
+                                 : more   ? "or more would be changed"
+                                          : "would be changed");
+    return cli::kExitDone;
+  }
+}
+
+int Redrive(const Given& given, cli::Console& console) {
+  return ChangeDeadLetters("redrive", "redriven", given, console);
+}
+
+int Discard(const Given& given, cli::Console& console) {
+  if (IdsOf(given).empty() && !given.Has("--topic") && !given.Has("--reason"))
+    throw cli::UsageError("--topic, --reason or an ID must say which");
+  return ChangeDeadLetters("discard", "discarded", given, console);
+}
+
+// `why topic`: the topic in sentences.
+
+std::string Counted(std::int64_t count, string_view one, string_view many) {
+  return count == 1 ? std::string(one) : fmt::format("{} {}", count, many);
+}
+
+std::string WhoAsks(const JsonRow& topic) {
+  const std::string asked = topic.Text("asked_at");
+  if (asked.empty()) return "No worker has ever asked for it.";
+  return fmt::format("A worker last asked for it at {}.", config::Printable(asked));
+}
+
+std::string Readiness(const JsonRow& topic) {
+  const std::int64_t ready = topic.Number("ready");
+  if (ready == 0) return fmt::format("Nothing is ready. {}", WhoAsks(topic));
+  const std::string oldest = base::SpanText(topic.Number("oldest_age_ms"));
+  if (topic.Bool("paused"))
+    return fmt::format(
+        "{} ready, the oldest for {}, and handed out to nobody: the topic is paused since {} "
+        "(\"{}\"); `tenure message resume {}` ends that.",
+        Counted(ready, "One message is", "messages are"), oldest,
+        config::Printable(topic.Text("paused_at")), config::Printable(topic.Text("paused_reason")),
+        config::Printable(topic.Text("name")));
+  return fmt::format("{} ready, the oldest for {}. {}",
+                     Counted(ready, "One message is", "messages are"), oldest, WhoAsks(topic));
+}
+
+std::string Dead(const JsonRow& topic) {
+  const std::int64_t dead = topic.Number("dead");
+  if (dead == 0) return "No dead letters.";
+  return fmt::format("{}: `tenure message dead --topic {}` lists them.",
+                     Counted(dead, "One dead letter", "dead letters"),
+                     config::Printable(topic.Text("name")));
+}
+
+std::string ExplainTopic(const Answer& answer, const Given&) {
+  const JsonRow topic = JsonRow::Parse(answer.body);
+  return fmt::format("{}: {} {} in somebody's hands. {}\n", config::Printable(topic.Text("name")),
+                     Readiness(topic),
+                     Counted(topic.Number("claimed"), "One message is", "messages are"),
+                     Dead(topic));
+}
+
+constexpr string_view kListNotes =
+    R"(Topics come in the order of their names. OLDEST is for how long the first of the ready ones has
+been ready; ASKED is when a worker last asked for messages of the topic.
+
+Examples:
+  tenure message list
+  tenure message list --all --json | jq -r '.items[] | select(.dead > 0) | .name'
+)";
+
+constexpr string_view kEnqueueNotes =
+    R"(Prints the message's id. With --dedup-key a second one within the topic's time (10 minutes)
+is not enqueued, and the earlier one's id is printed.
+
+Example:
+  tenure message enqueue orders '{"order": 7}' --priority 1
+)";
+
+constexpr string_view kDeadNotes =
+    R"(Messages that were given up, oldest first. `tenure message show ID` shows one whole,
+`tenure message redrive` puts them back, `tenure message discard` puts them away for good.
+
+Example:
+  tenure message dead --topic orders --reason attempts
+)";
+
+constexpr string_view kRedriveNotes =
+    R"(Puts dead letters back into their lines, with their attempts forgotten, until none is left that
+fits: all of them without ID, --topic and --reason. Repeating it after a lost answer is harmless.
+With --rate they become ready one after the other.
+
+Examples:
+  tenure message redrive 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81
+  tenure message redrive --topic orders --dry-run
+  tenure message redrive --topic orders --rate 50
+)";
+
+constexpr string_view kDiscardNotes =
+    R"(Puts dead letters away for good, until none is left that fits. One of ID, --topic and --reason
+must say which.
+
+Example:
+  tenure message discard --topic orders --reason failed --dry-run
+)";
+
+cli::Commands MessageCommands() {
+  using namespace cli;  // the words of its tables
+  return {Listing({.words = "message list",
+                   .summary = "List topics, and how full they are",
+                   .notes = std::string(kListNotes),
+                   .path = "/api/v1/topics",
+                   .columns = {{"TOPIC", 24, "name"},
+                               {"READY", 7, "ready"},
+                               {"CLAIMED", 7, "claimed"},
+                               {"DEAD", 6, "dead"},
+                               {"OLDEST", 8, "oldest_age_ms", Oldest},
+                               {"ASKED", kAgoWidth, "asked_at", Ago},
+                               {"PAUSED", 6, "paused_reason", Paused}},
+                   .nothing = "no topics"}),
+          Asking({.words = "message show",
+                  .summary = "Show one message, whole",
+                  .notes = "Exit code 3 when there is no such message: it is done, or was never "
+                           "enqueued.\n\nExample:\n"
+                           "  tenure message show 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
+                  .flags = {Argument("ID", "The message.", Uuid)},
+                  .path = "/api/v1/messages/{ID}",
+                  .print = MessageBlock()}),
+          Asking({.words = "message enqueue",
+                  .summary = "Put a message in",
+                  .notes = std::string(kEnqueueNotes),
+                  .flags = NewMessageFlags() +
+                           Flags{Value("--dedup-key", "TEXT", "Only once within the topic's time.")
+                                     .As("dedup_key")},
+                  .method = http::Method::kPost,
+                  .path = "/api/v1/messages",
+                  .print = Sentence("{id}"),
+                  .refuse = RefuseTwoTimes})};
+}
+
+cli::Commands DeadLetterCommands() {
+  using namespace cli;  // the words of its tables
+  return {Listing({.words = "message dead",
+                   .summary = "List dead letters",
+                   .notes = std::string(kDeadNotes),
+                   .flags = DeadLetterFlags(),
+                   .path = "/api/v1/dead-letters",
+                   .columns = {{"MESSAGE", 36, "id"},
+                               {"TOPIC", 16, "topic"},
+                               {"REASON", 8, "reason"},
+                               {"ATTEMPTS", 8, "attempts"},
+                               {"DIED", kAgoWidth, "died_at", Ago},
+                               {"LAST ERROR", 10, "last_error", OrDash}},
+                   .nothing = "no dead letters"}),
+          {.words = "message redrive",
+           .summary = "Put dead letters back into their lines",
+           .notes = std::string(kRedriveNotes),
+           .flags = ChangedLetterFlags() +
+                    Flags{Value("--rate", "N", "So many a second.", Number(1, 100'000))} +
+                    ServerFlags(),
+           .run = Redrive},
+          {.words = "message discard",
+           .summary = "Put dead letters away for good",
+           .notes = std::string(kDiscardNotes),
+           .flags = ChangedLetterFlags() + ServerFlags(),
+           .run = Discard}};
+}
+
+cli::Commands PauseCommands() {
+  using namespace cli;  // the words of its tables
+  return {Asking({.words = "message pause",
+                  .summary = "Hand out no messages of a topic for now",
+                  .notes = "Messages are still taken and kept; what is in somebody's hands may be "
+                           "finished.\n\nExample:\n"
+                           "  tenure message pause payments --reason \"the bank is closed\"\n",
+                  .flags = {Argument("TOPIC", "The topic.", TopicName),
+                            Required("--reason", "TEXT", "Why; `tenure why message` tells it.")
+                                .As("reason")},
+                  .method = http::Method::kPatch,
+                  .path = "/api/v1/topics/{TOPIC}",
+                  .fixed = R"("paused":true)",
+                  .print = Sentence("{TOPIC} is paused")}),
+          Asking({.words = "message resume",
+                  .summary = "Hand out the messages of a paused topic again",
+                  .notes = "Example:\n  tenure message resume payments\n",
+                  .flags = {Argument("TOPIC", "The topic.", TopicName)},
+                  .method = http::Method::kPatch,
+                  .path = "/api/v1/topics/{TOPIC}",
+                  .fixed = R"("paused":false)",
+                  .print = Sentence("{TOPIC} goes on")})};
+}
+
+cli::Commands TimerCommands() {
+  using namespace cli;  // the words of its tables
+  return {
+      Asking({.words = "timer set",
+              .summary = "Enqueue a message for later",
+              .notes = "Prints the timer's id, which is the message's id too.\n\nExample:\n"
+                       "  tenure timer set reminders '{\"invoice\": 7}' --delay 30d\n",
+              .flags = NewMessageFlags(),
+              .method = http::Method::kPost,
+              .path = "/api/v1/timers",
+              .print = Sentence("{id}"),
+              .refuse = RefuseNoTime}),
+      Asking({.words = "timer show",
+              .summary = "Show a timer, and whether it has fired",
+              .notes = "Exit code 3 when there is no such timer: it was cancelled, or its message "
+                       "is done.\n\nExample:\n"
+                       "  tenure timer show 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
+              .flags = {Argument("ID", "The timer.", Uuid)},
+              .path = "/api/v1/timers/{ID}",
+              .print = MessageBlock()}),
+      Asking({.words = "timer cancel",
+              .summary = "Take a timer back before it fires",
+              .notes = "Exit code 4 when it has fired already, 3 when there is no such timer.\n\n"
+                       "Example:\n  tenure timer cancel 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
+              .flags = {Argument("ID", "The timer.", Uuid)},
+              .method = http::Method::kDelete,
+              .path = "/api/v1/timers/{ID}",
+              .print = Sentence("cancelled")}),
+      Asking({.words = "why message",
+              .summary = "Say what a message waits for",
+              .notes = "Where it is, who has it, what it waits for and until when. Exit code 3 "
+                       "when there is no such\nmessage: it is done, or was never enqueued. With "
+                       "--json the whole message.\n\nExample:\n"
+                       "  tenure why message 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
+              .flags = {Argument("ID", "The message.", Uuid)},
+              .path = "/api/v1/messages/{ID}",
+              .print = Sentence("{topic} ({state}): {why}"),
+              .part = Part::kExplain}),
+      Asking({.words = "why topic",
+              .summary = "Say what the messages of a topic wait for",
+              .notes = "How many are ready and for how long, who asks for them, and how many were "
+                       "given up. Exit\ncode 3 when there is no such topic.\n\nExample:\n"
+                       "  tenure why topic orders\n",
+              .flags = {Argument("TOPIC", "The topic.", TopicName)},
+              .path = "/api/v1/topics/{TOPIC}",
+              .print = ExplainTopic,
+              .part = Part::kExplain})};
+}
+
+}  // namespace
+
+cli::Commands Commands() {
+  return MessageCommands() + DeadLetterCommands() + PauseCommands() + TimerCommands();
+}
+
+}  // namespace tenure::messages

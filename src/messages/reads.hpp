@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/method.hpp"
+#include "messages/message.hpp"
+#include "messages/topics/topic_row.hpp"
+
+/// Reads for people: what is where, and why it does not move.
+namespace tenure::messages {
+
+enum class MessageState { kWaiting, kReady, kClaimed, kDead, kDone };
+std::string_view ToText(MessageState state);
+
+/// Everything that is known of one message.
+struct MessageView {
+  base::Uuid id{};
+  MessageState state = MessageState::kReady;
+  std::string topic{};
+  int priority = kDefaultPriority;
+  std::int64_t fence = 0;
+  std::int64_t attempts = 0;
+  std::int64_t crashes = 0;
+  std::int64_t enqueued_ms = 0;
+  std::int64_t due_ms = 0;  ///< not before
+  std::string owner{};      ///< who has it, or had it last
+  std::int64_t claimed_ms = 0;
+  std::int64_t lease_until_ms = 0;
+  std::int64_t worker_until_ms = 0;  ///< of an owner with a heartbeat
+  std::int64_t ended_ms = 0;         ///< when it died or was finished
+  std::optional<DeathReason> reason{};
+  std::string error{};
+  std::string correlation_id{};
+  std::string headers{};
+  std::string trace{};
+  PayloadKind kind = PayloadKind::kJson;
+  std::string payload{};
+  std::string output{};    ///< of a finished one
+  std::int64_t ahead = 0;  ///< ready ones before it in its line, at most kMaxAhead
+  std::int64_t paused_ms = 0;
+  std::string paused_reason{};
+  std::int64_t asked_ms = 0;  ///< when somebody asked for its topic
+  std::int64_t now_ms = 0;
+};
+inline constexpr std::int64_t kMaxAhead = 1'000;
+/// Who has not asked for so long does not work on a topic any more.
+inline constexpr std::int64_t kUnhandledMs = 300'000;
+
+/// One or two sentences: what it waits for, and until when.
+std::string Why(const MessageView& message);
+
+struct FindRequest {
+  std::string tenant{};
+  base::Uuid id{};
+
+  std::size_t bytes() const { return tenant.size(); }
+};
+struct FindReply {
+  std::optional<MessageView> message{};
+};
+void FindMessages(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
+
+/// Figures of all tenants, for gauges.
+struct CountsReply {
+  struct Topic {
+    std::string tenant{};
+    std::string name{};
+    std::int64_t ready = 0;
+    std::int64_t oldest_age_ms = 0;
+    bool unhandled = false;  ///< something is ready and nobody asks
+  };
+  std::vector<Topic> topics{};  ///< those with something ready
+  std::int64_t waiting = 0;     ///< for their time, counted up to kMaxCounted
+  std::int64_t dead = 0;        ///< not redriven, counted up to kMaxCounted
+};
+CountsReply CountMessages(db::Transaction& tx, std::int64_t now_ms);
+
+}  // namespace tenure::messages

@@ -1,5 +1,0 @@
--- A message that is done, where its topic keeps them. ?1 id, ?2 tenant
--- Result: topic, fence, attempts, crashes, enqueued_ms, finished_ms, correlation_id, output
-select t.name, f.fence, f.attempts, f.crashes, f.enqueued_ms, f.finished_ms, f.correlation_id, f.output
-  from finished_messages f join topics t on t.topic_id = f.topic_id and t.tenant = ?2
- where f.id = ?1

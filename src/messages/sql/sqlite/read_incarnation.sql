@@ -1,2 +1,0 @@
--- How often the store may have forgotten commits (spec 05). Result: incarnation
-select incarnation from store

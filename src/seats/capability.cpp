@@ -1,0 +1,176 @@
+#include "seats/capability.hpp"
+
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "base/log.hpp"
+#include "seats/keys.hpp"
+#include "seats/routes.hpp"
+#include "seats/seats.hpp"
+#include "seats_sql/queries.hpp"
+#include "server/capability.hpp"
+
+namespace tenure::seats {
+namespace {
+
+using server::TaskRun;
+
+constexpr std::int64_t kSweepIntervalMs = 60'000;
+constexpr std::int64_t kDenialIntervalMs = 60'000;
+constexpr std::int64_t kLevelIntervalMs = 5'000;
+/// A licence with more to do than that is left to the next run.
+constexpr int kMaxRounds = 1'000;
+
+RateSettings RatesOf(const config::RateLimitSettings& settings) {
+  if (!settings.enabled) return {};
+  return {settings.seats_acquire, settings.seats_heartbeat, settings.seats_bulk,
+          settings.seats_misses};
+}
+
+struct Process {
+  explicit Process(const server::Parts& parts)
+      : options{.ttl_ms = parts.settings.seats.ttl_ms,
+                .key_prefix = parts.settings.seats.key_prefix,
+                .contact_support = parts.settings.seats.contact_support},
+        guards(RatesOf(parts.settings.rate_limits), parts.clock, parts.metrics),
+        seats(parts.store, parts.wake, parts.process,
+              {.offer_ms = parts.settings.seats.offer_ms,
+               .ticket_ms = parts.settings.seats.ticket_ttl_ms,
+               .line_max = parts.settings.seats.line_max},
+              parts.clock, parts.metrics) {}
+
+  const RouteOptions options;
+  RateGuards guards;
+  Seats seats;
+};
+
+/// Settles licences, all of them at once so that they share transactions; returns those that have more
+/// to do.
+std::vector<base::Uuid> SweepThese(Seats& seats, const TaskRun& run,
+                                   const std::vector<base::Uuid>& licenses) {
+  using Answer = db::Result<SweepOutcome>;
+  std::vector<std::future<Answer>> answers;
+  for (const base::Uuid& license : licenses) {
+    const auto promise = std::make_shared<std::promise<Answer>>();
+    answers.push_back(promise->get_future());
+    seats.Settle<SweepOutcome>(SweepCommand{license}, run.caller,
+                               [promise](Answer answer) { promise->set_value(std::move(answer)); });
+  }
+  std::vector<base::Uuid> more;
+  std::optional<base::Fault> fault;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Answer answer = answers[i].get();
+    if (!answer.ok())
+      fault = answer.fault();
+    else if (answer.value().more)
+      more.push_back(licenses[i]);
+  }
+  if (fault) throw *fault;
+  return more;
+}
+
+void CheckStop(const TaskRun& run) {
+  if (run.stop.stop_requested())
+    throw base::Fault(base::FaultKind::kStopping, "was told to stop before it was complete");
+}
+
+/// Writes what has lapsed, gives on offers that ran out, deletes rows that are too many, removes dead
+/// tickets.
+void Sweep(Seats& seats, const TaskRun& run) {
+  base::Uuid after;
+  while (true) {
+    CheckStop(run);
+    const DueReply due = server::Await(seats.FindDueLicenses, {after});
+    std::vector<base::Uuid> left = due.licenses;
+    for (int round = 0; !left.empty() && round < kMaxRounds; ++round) {
+      CheckStop(run);
+      left = SweepThese(seats, run, left);
+    }
+    if (due.licenses.empty()) break;
+    after = due.licenses.back();
+  }
+  server::SweepAll(run, seats.ForgetSomeTickets, {},
+                   {"seats.tickets", "removed tickets that nobody refreshed", "tickets"});
+  const OldestLook oldest = server::Await(seats.OldestDeadline);
+  seats.probe().Swept(oldest.now_ms, oldest.look_ms.value_or(0));
+}
+
+/// Writes checkpoints, and removes what lies before those that are older than the retention.
+void ForgetLogs(Seats& seats, std::int64_t retention_ms, const TaskRun& run) {
+  base::Uuid after;
+  std::int64_t forgotten = 0;
+  while (true) {
+    CheckStop(run);
+    const LogEndsReply page = server::Await(seats.FindEndsOfLogs, {after, retention_ms});
+    for (const LogEnd& end : page.ends) {
+      CheckStop(run);
+      const std::int64_t last_ms = end.checkpoint_ms.value_or(end.base_ms);
+      if (last_ms < page.now_ms - CheckpointIntervalMs(retention_ms))
+        server::Await<SweepOutcome>([&](auto done) {
+          seats.Settle<SweepOutcome>(CheckpointCommand{end.license, 0}, run.caller,
+                                     std::move(done));
+        });
+      if (!end.old_checkpoint) continue;
+      forgotten += server::RunToTheEnd<db::Swept>(run, [&](auto done) {
+        seats.ForgetSomeLog({end.license, *end.old_checkpoint}, run.caller, std::move(done));
+      });
+    }
+    if (page.ends.empty()) break;
+    after = page.ends.back().license;
+  }
+  if (forgotten > 0)
+    base::LogInfo("seats.forgotten", "removed entries of licences' logs after their retention",
+                  {{"entries", forgotten}});
+}
+
+void WriteHealth(base::JsonWriter& json, Seats& seats) {
+  json.Key("seats").BeginObject();
+  json.Key("last_sweep").TimeOrNull(seats.probe().last_sweep_ms());
+  const std::int64_t oldest_ms = seats.probe().oldest_look_ms();
+  json.Key("oldest_look").TimeOrNull(oldest_ms == kNever ? 0 : oldest_ms);
+  json.EndObject();
+}
+
+server::Running Run(const server::Parts& parts, const server::Others&) {
+  if (!IsKeyPrefix(parts.settings.seats.key_prefix))
+    throw base::UserError("seats.key_prefix must be 1 to 20 of A-Z 0-9");
+  const auto process = std::make_shared<Process>(parts);
+  Seats& seats = process->seats;
+  server::Running running;
+  running.object = {process, &seats};
+  running.type = typeid(Seats);
+  running.add_routes = [process](http::Router& router) {
+    const RouteParts routes{process->seats, process->guards, process->options};
+    AddUseRoutes(router, routes);
+    AddAdminRoutes(router, routes);
+  };
+  running.tasks = {
+      {"seats.sweep", kSweepIntervalMs, [&seats](const TaskRun& run) { Sweep(seats, run); }}};
+  if (const std::int64_t retention_ms = parts.settings.audit.retention_ms; retention_ms > 0)
+    running.tasks.push_back(
+        {"seats.retention", std::min(retention_ms, server::kRetentionIntervalMs),
+         [&seats, retention_ms](const TaskRun& run) { ForgetLogs(seats, retention_ms, run); }});
+  running.jobs = {
+      {"gauges.seats", kLevelIntervalMs,
+       [&seats, most = std::int64_t{parts.settings.seats.metrics_max}](const auto&) {
+         seats.probe().Levels(server::Await(seats.Levels, {most}).levels);
+       }},
+      {"seats.denials", kDenialIntervalMs, [&seats](const auto&) { seats.FlushDenials(); }}};
+  running.write_health = [&seats](base::JsonWriter& json) { WriteHealth(json, seats); };
+  running.stop_waiting = [&seats] { seats.StopWaiting(); };
+  running.stop = [&seats] { seats.FlushDenials(); };
+  return running;
+}
+
+}  // namespace
+
+server::Capability Capability() {
+  return {.name = "seats",
+          .queries = sql::All(),
+          .rate = &config::RateLimitSettings::licenses,
+          .commands = Commands,
+          .run = Run};
+}
+
+}  // namespace tenure::seats

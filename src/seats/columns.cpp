@@ -1,0 +1,39 @@
+#include "seats/columns.hpp"
+
+namespace tenure::seats {
+
+LicenseRow ReadLicense(const db::Rows::Row& row) {
+  auto license = db::ReadAs<LicenseRow>(row, kLicenseColumns);
+  for (const std::int64_t number :
+       {license.seats,         license.ttl_ms,         license.interval_ms, license.grace_ms,
+        license.valid_from_ms, license.valid_until_ms, license.revision,    license.created_ms,
+        license.row_count,     license.held,           license.holders,     license.peak,
+        license.peak_ms,       license.last_slot,      license.next_ticket, license.fence,
+        license.last_ms,       license.longest_ms,     license.born,        license.incarnation,
+        license.log_seq,       license.log_base})
+    DemandNumber(number);
+  if (license.look_ms != kNever) DemandNumber(license.look_ms);
+  if (license.state > LicenseState::kRevoked) db::ThrowBadRow("a licence has no such state");
+  if (license.log_hash.size() != LogHash().size()) db::ThrowBadRow("a log's head is no hash");
+  return license;
+}
+
+SeatRow ReadSeat(const db::Rows::Row& row, std::size_t first) {
+  SeatRow seat;
+  db::ReadInto(seat, row, first, kSeatColumns);
+  for (const std::int64_t number : {seat.slot, seat.lapsed_ms, seat.fence, seat.started_ms,
+                                    seat.beat_ms, seat.expires_ms, seat.prior_ms})
+    DemandNumber(number);
+  if ((seat.session || seat.ticket) && !seat.machine)
+    db::ThrowBadRow("a seat is somebody's, and no machine's");
+  return seat;
+}
+
+TicketRow ReadTicketRow(const db::Rows::Row& row) {
+  auto ticket = db::ReadAs<TicketRow>(row, kTicketColumns);
+  for (const std::int64_t number : {ticket.number, ticket.expires_ms, ticket.placed_ms})
+    DemandNumber(number);
+  return ticket;
+}
+
+}  // namespace tenure::seats

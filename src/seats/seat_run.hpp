@@ -1,0 +1,10 @@
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace tenure::seats {
+
+/// `tenure seat run`.
+cli::Command SeatRunCommand();
+
+}  // namespace tenure::seats

@@ -1,0 +1,23 @@
+-- A page of licences in the order of their ids.
+-- Parameters: $1 tenant ('': any), $2 the id behind which it begins, $3 state (0 active, 1 suspended, 2 revoked, 3 expired,
+-- 4 not yet valid, -1 any), $4 key_hint ('': any), $5 now_ms, $6 how many at most
+-- Result: id, tenant, name, state, seats, ttl_ms, interval_ms, grace_ms, valid_from_ms, valid_until_ms, metadata,
+-- key_hint, revision, created_ms, row_count, held, holders, peak, peak_ms, last_slot, next_ticket, fence,
+-- last_ms, look_ms, longest_ms, born, incarnation, log_seq, log_hash, log_base,
+-- offered, waiting, and the store's incarnation, incarnation_ms, freeze_ms
+-- Locks: none
+select l.id, l.tenant, l.name, l.state, l.seats, l.ttl_ms, l.interval_ms, l.grace_ms, l.valid_from_ms,
+       l.valid_until_ms, l.metadata, l.key_hint, l.revision, l.created_ms, l.row_count, l.held, l.holders, l.peak,
+       l.peak_ms, l.last_slot, l.next_ticket, l.fence, l.last_ms, l.look_ms, l.longest_ms, l.born, l.incarnation,
+       l.log_seq, l.log_hash, l.log_base,
+       (select count(*) from tenure.seats s where s.license_id = l.id and s.ticket_id is not null),
+       (select count(*) from tenure.seat_tickets t where t.license_id = l.id and t.slot is null and t.expires_ms > $5::bigint),
+       o.incarnation, o.incarnation_ms, o.freeze_ms
+  from tenure.licenses l cross join tenure.store o
+ where ($1::text = '' or l.tenant = $1) and l.id > $2::uuid and ($4::text = '' or l.key_hint = $4)
+   and ($3::bigint < 0 or
+        case when l.state = 2 then 2 when l.state = 1 then 1
+             when l.valid_until_ms > 0 and l.valid_until_ms <= $5 then 3 when l.valid_from_ms > $5 then 4
+             else 0 end = $3)
+ order by l.id
+ limit $6::bigint

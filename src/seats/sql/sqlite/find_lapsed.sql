@@ -1,0 +1,10 @@
+-- The seats whose deadline has passed, of a licence that may have such. ?1 license_id, ?2 a time that is not after now,
+-- ?3 how many at most
+-- Result: slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
+-- ticket_id, address, user_agent, metadata
+select s.slot, s.open, s.lapsed_ms, s.session_id, s.machine, s.person, s.fence, s.started_ms, s.beat_ms, s.expires_ms,
+       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata
+  from seats s
+ where s.license_id = ?1 and s.open = 0 and s.expires_ms <= ?2
+   and exists (select 1 from licenses l where l.id = ?1 and l.look_ms <= ?2)
+ limit ?3

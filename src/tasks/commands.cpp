@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/time_text.hpp"
+#include "cli/question.hpp"
+#include "config/printable.hpp"
+#include "tasks/capability.hpp"
+#include "tenure/leases/types.hpp"
+
+namespace tenure::tasks {
+namespace {
+
+std::string Interval(const cli::JsonRow& task, std::string_view field,
+                     std::optional<std::int64_t>) {
+  return base::DurationText(std::max<std::int64_t>(task.Number(field), 0));
+}
+
+/// A task's lock is a lease of the same name.
+std::string TaskName(const cli::Flag&, const std::string& text) {
+  if (leases::IsLeaseName(text)) return text;
+  throw cli::UsageError(fmt::format("{} is no task's name", config::Quoted(text)));
+}
+
+}  // namespace
+
+cli::Commands Commands() {
+  using namespace cli;  // the words of its tables
+  return {Asking({.words = "task list",
+                  .summary = "List the reliable tasks and their runs",
+                  .notes = "FAILURES counts since the last run that was complete; RUNS AT is who "
+                           "runs it now.\n\nExample:\n  tenure task list\n",
+                  .path = "/api/v1/tasks",
+                  .print = Table({{"TASK", 0, "name"},
+                                  {"EVERY", 0, "interval_ms", Interval},
+                                  {"NEXT", 0, "next_run_at", In},
+                                  {"LAST", 0, "last_run_at", Ago},
+                                  {"RUNS", 0, "runs"},
+                                  {"FAILURES", 0, "failures"},
+                                  {"RUNS AT", 0, "holder", OrDash},
+                                  {"LAST ERROR", 0, "last_error", OrDash}})}),
+          Asking({.words = "task run",
+                  .summary = "Run a reliable task now",
+                  .notes = "It becomes due at once, and the first process that offers to run it "
+                           "does; while a run goes\non, one more follows it. Exit code 3 when "
+                           "there is no such task.\n\nExample:\n"
+                           "  tenure task run sessions.expiry\n",
+                  .flags = {Argument("NAME", "The task.", TaskName)},
+                  .method = http::Method::kPost,
+                  .path = "/api/v1/tasks/{NAME}/run",
+                  .print = Sentence("{NAME} will run; `tenure task list` shows it")})};
+}
+
+}  // namespace tenure::tasks

@@ -1,5 +1,0 @@
--- What the receiver has not acknowledged. Result: records, of them refused, the oldest window's end_ms (0: none)
--- Locks: none
-select coalesce(sum(c.records), 0), coalesce(sum(c.records) filter (where c.refused_ms > 0), 0),
-       coalesce((select end_ms from usage_windows where number = (select min(number) from usage_chunks)), 0)
-  from usage_chunks c

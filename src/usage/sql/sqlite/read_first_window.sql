@@ -1,4 +1,0 @@
--- The oldest window on record. Result: number, start_ms, end_ms, sealed_ms, incarnation, state, last_id, chunks, records
--- Locks: none
-select number, start_ms, end_ms, sealed_ms, incarnation, state, last_id, chunks, records
-  from usage_windows order by number limit 1
