@@ -14,7 +14,6 @@
 #include "db/maintenance.hpp"
 #include "db/migrations.hpp"
 #include "db/postgres/engine.hpp"
-#include "db/postgres/error.hpp"
 #include "db/sqlite/engine.hpp"
 #include "db_sql/queries.hpp"
 
@@ -73,7 +72,7 @@ AppRights GrantToApp(db::Engine& engine) {
     const bool nobody = !grants.role_exists && !grants.others_have_them;
     return {std::move(grants.statements), nobody ? std::string(kNoAppRole) : ""};
   } catch (const base::Fault& fault) {
-    if (!db::postgres::IsDenied(fault.what())) throw;
+    if (fault.kind() != base::FaultKind::kDenied) throw;
     return {{},
             fmt::format("The role {} lacks rights that only the owner of schema tenure can "
                         "give: run `tenure migrate` as the owner. ({})",

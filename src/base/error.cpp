@@ -21,6 +21,7 @@ std::string_view ToText(FaultKind kind) {
     case FaultKind::kSerialization:
       return "serialization";
     case FaultKind::kStatement:
+    case FaultKind::kDenied:
       return "internal";
     case FaultKind::kStopping:
       return "stopping";

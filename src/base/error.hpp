@@ -16,6 +16,7 @@ enum class FaultKind {
   kTimeout,           ///< the item's deadline passed before its turn came; nothing happened
   kSerialization,  ///< serialization failure or deadlock; nothing happened, the batch is run again
   kStatement,      ///< the store refused a statement: a defect of ours or a hostile value
+  kDenied,         ///< the store's role lacks a right; nothing happened
   kStopping,       ///< the process is shutting down; nothing happened
   kFenceStale,     ///< a fence of the caller is not of a live grant; nothing happened
 };
@@ -31,7 +32,8 @@ class Fault : public std::runtime_error {
   bool outcome_unknown() const { return kind_ == FaultKind::kOutcomeUnknown; }
   /// Whether the caller may simply ask again.
   bool retryable() const {
-    return kind_ != FaultKind::kStatement && kind_ != FaultKind::kFenceStale;
+    return kind_ != FaultKind::kStatement && kind_ != FaultKind::kDenied &&
+           kind_ != FaultKind::kFenceStale;
   }
 
  private:

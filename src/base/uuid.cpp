@@ -43,6 +43,8 @@ struct RandomPool {
   }
 };
 
+thread_local std::mt19937_64* seeded_random = nullptr;
+
 }  // namespace
 
 std::optional<Uuid> Uuid::Parse(std::string_view text) {
@@ -91,7 +93,14 @@ std::string Uuid::ToString() const {
   return out;
 }
 
+SeededRandom::SeededRandom(std::uint64_t seed) : random_(seed) { seeded_random = &random_; }
+SeededRandom::~SeededRandom() { seeded_random = nullptr; }
+
 void RandomBytes(std::uint8_t* out, std::size_t size) {
+  if (seeded_random) {
+    for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<std::uint8_t>((*seeded_random)());
+    return;
+  }
   thread_local RandomPool pool;
   while (size > 0) {
     if (pool.used == pool.bytes.size()) pool.Refill();

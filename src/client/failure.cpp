@@ -1,7 +1,6 @@
 #include "client/failure.hpp"
 
 #include "base/error.hpp"
-#include "db/postgres/error.hpp"
 #include "tenure/messages/errors.hpp"
 
 namespace tenure::client {
@@ -16,7 +15,7 @@ CallFailed Caught() {
   } catch (const CallFailed& failed) {
     return failed;
   } catch (const base::Fault& fault) {
-    const bool denied = db::postgres::IsDenied(fault.what());
+    const bool denied = fault.kind() == base::FaultKind::kDenied;
     return {denied ? Kind::kDenied : Kind::kUnavailable, fault.what(), fault.outcome_unknown()};
   } catch (const base::UserError& error) {
     return {Kind::kUnavailable, error.what()};

@@ -31,7 +31,8 @@ std::int64_t Jittered(std::int64_t ms) {
 
 /// Whether a fault of a batch is one item's doing, so that the others can do without it.
 bool IsOfOneItem(FaultKind kind) {
-  return kind == FaultKind::kStatement || kind == FaultKind::kContended;
+  return kind == FaultKind::kStatement || kind == FaultKind::kDenied ||
+         kind == FaultKind::kContended;
 }
 
 /// What a handler throws besides faults comes of rows that it cannot make sense of: a bad row may
@@ -115,7 +116,7 @@ void Lane::Wake() {
 
 std::optional<Fault> Lane::Refusal(const Operation& operation) const {
   if (stopping_) return Fault(FaultKind::kStopping, "this process is shutting down");
-  if (!up_) return Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+  if (!up_) return WhyDown();
   const bool fits =
       waiting_items_ == 0 || (waiting_items_ < options_.queue_items &&
                               waiting_bytes_ + operation.bytes() <= options_.queue_bytes);
@@ -159,6 +160,7 @@ void Lane::Loop() {
   std::int64_t backoff_ms = 0;
   while (true) {
     Batch batch;
+    std::optional<Fault> down;
     {
       base::Lock lock(mutex_);
       if (!up_ && !stopping_)
@@ -176,11 +178,11 @@ void Lane::Loop() {
       }
       batch = TakeBatch();
       if (stopping_ && batch.empty()) return;
+      if (!up_) down = WhyDown();
     }
-    if (!up_) {
+    if (down) {
       // Refused at once rather than kept waiting: whoever was queued when the store went away.
-      const Fault fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
-      Finish(std::move(batch), &fault);
+      Finish(std::move(batch), &*down);
       if (Connect())
         backoff_ms = 0;
       else
@@ -273,8 +275,7 @@ void Lane::RunReads(Batch& batch) {
   std::erase_if(looked_at, [](const Operation* each) { return !each->fences().empty(); });
   if (!handler.reads() || looked_at.empty()) return;
   const auto look = [&] {
-    if (!connection_->IsOpen() && !Connect())
-      throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+    if (!connection_->IsOpen()) ConnectOrThrow();
     Transaction tx(*connection_, Access::kRead);
     WithFaults([&] { handler.Read(tx, looked_at); });
     tx.Commit();
@@ -316,7 +317,7 @@ void Lane::RunWrites(Batch batch, Access access) {
         continue;
       }
       if (RunDivided(batch, fault.kind())) return;
-      if (fault.kind() == FaultKind::kStatement)
+      if (fault.kind() == FaultKind::kStatement || fault.kind() == FaultKind::kDenied)
         base::LogError("lane.statement", "the store refused a statement",
                        {{"lane", name_}, {"detail", fault.what()}});
       Finish(std::move(batch), &fault);
@@ -329,8 +330,7 @@ void Lane::RunWrites(Batch batch, Access access) {
 /// this very batch may take over a lease that another one is guarded by: all of it is one
 /// transaction, so the guarded one happened before.)
 Lane::Written Lane::Attempt(std::span<Operation* const> operations, Access access) {
-  if (!connection_->IsOpen() && !Connect())
-    throw Fault(FaultKind::kStoreUnavailable, "the store cannot be reached");
+  if (!connection_->IsOpen()) ConnectOrThrow();
   Transaction tx(*connection_, access);
   Sifted sifted = SiftByFences(tx, fence_check_, operations);
   Written written{std::move(sifted.stale), nullptr};
@@ -410,17 +410,37 @@ bool Lane::Connect() {
   const bool was_up = up_.exchange(false);
   try {
     connection_->Open();
+    NoteDenial("");
     up_ = true;
     probe_.connections->Add();
     if (!was_up) base::LogInfo("lane.up", "the store is back", {{"lane", name_}});
     return true;
   } catch (const std::exception& fault) {
     // Whatever it is: a store that is being restored may hold anything.
+    const auto* known = dynamic_cast<const Fault*>(&fault);
+    NoteDenial(known && known->kind() == FaultKind::kDenied ? fault.what() : "");
     if (was_up)
       base::LogWarn("lane.down", "the store cannot be reached; requests get 503 until it is back",
                     {{"lane", name_}, {"detail", fault.what()}});
     return false;
   }
+}
+
+void Lane::NoteDenial(const char* text) {
+  const base::Lock lock(mutex_);
+  denied_ = text;
+}
+
+void Lane::ConnectOrThrow() {
+  if (Connect()) return;
+  const base::Lock lock(mutex_);
+  throw WhyDown();
+}
+
+/// Who lacks a right should be told, and not ask again and again.
+Fault Lane::WhyDown() const {
+  if (!denied_.empty()) return {FaultKind::kDenied, denied_};
+  return {FaultKind::kStoreUnavailable, "the store cannot be reached"};
 }
 
 Lane::Batch Lane::Single(std::unique_ptr<Operation> operation) {

@@ -121,6 +121,10 @@ class Lane {
   /// Carries out a batch that failed as a whole in parts; false when it cannot be divided any more.
   bool RunDivided(Batch& batch, base::FaultKind fault);
   bool Connect();
+  void NoteDenial(const char* text);
+  /// REQUIRES: the connection is not open. Throws WhyDown().
+  void ConnectOrThrow();
+  base::Fault WhyDown() const TENURE_REQUIRES(mutex_);
   void Finish(Batch batch, const base::Fault* fault);
   static Batch Single(std::unique_ptr<Operation> operation);
   std::vector<Operation*> View(const Batch& batch) const;
@@ -141,7 +145,7 @@ class Lane {
     telemetry::Counter* connections;
   } probe_;
 
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::condition_variable arrived_;
   struct Queue {
     explicit Queue(Handler* kind) : handler(kind) {}
@@ -159,7 +163,8 @@ class Lane {
   std::vector<base::Executor*> promised_by_
       TENURE_GUARDED_BY(mutex_);  // they will call Wake at the end of their rounds
 
-  std::atomic<bool> up_{true};  // written by the lane's thread
+  std::atomic<bool> up_{true};                    // written by the lane's thread
+  std::string denied_ TENURE_GUARDED_BY(mutex_);  // which right was missing when it last connected
   std::atomic<std::int64_t> committed_boot_ms_{0};
   std::thread thread_;
 };

@@ -206,6 +206,12 @@ Problem FromFault(const base::Fault& fault) {
               .type = "fence-stale",
               .title = "A fence is not of a live grant",
               .detail = fmt::format("This request changed nothing: {}.", fault.what())};
+    case base::FaultKind::kDenied:
+      base::LogError("http.denied", "the store refuses the server's role",
+                     {{"fault", fault.what()}});
+      return Unavailable("store-unavailable", "The store cannot be used",
+                         "Nothing happened. The server's role lacks a right in the store; the "
+                         "server's log says which.");
     case base::FaultKind::kStatement:
       break;
   }

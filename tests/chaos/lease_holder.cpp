@@ -1,5 +1,5 @@
 // A process that contends for a lease for as long as it lives, and tells on standard output for how
-// long it believed that it held it: "held FENCE FROM UNTIL", times of CLOCK_BOOTTIME in
+// long it believed that it held it: "held FENCE FROM UNTIL TERM", times of CLOCK_BOOTTIME in
 // milliseconds, the same clock for all processes of the machine. With a database it also writes
 // under its fence.
 //
@@ -54,7 +54,8 @@ void Hold(leases::Lease& lease, const tenure::Clock& clock, const auto& work) {
     std::this_thread::sleep_for(1ms);
   }
   if (until_ms != 0)
-    std::cout << "held " << lease.fence() << ' ' << from_ms << ' ' << until_ms << std::endl;
+    std::cout << "held " << lease.fence() << ' ' << from_ms << ' ' << until_ms << ' '
+              << lease.term() << std::endl;
 }
 
 }  // namespace

@@ -122,10 +122,10 @@ std::string Witness::Summary() const {
 }
 
 std::uint64_t ChooseSeed() {
-  const char* given = std::getenv("TENURE_CHAOS_SEED");
+  const char* given = std::getenv("TENURE_TEST_CHAOS_SEED");
   const std::uint64_t seed =
       given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  std::cout << "TENURE_CHAOS_SEED=" << seed << std::endl;
+  std::cout << "TENURE_TEST_CHAOS_SEED=" << seed << std::endl;
   return seed;
 }
 

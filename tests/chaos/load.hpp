@@ -65,7 +65,7 @@ class Witness {
   std::map<std::string, int> answers_;
 };
 
-/// From TENURE_CHAOS_SEED, else a new one; printed, so that a failure can be tried again.
+/// From TENURE_TEST_CHAOS_SEED, else a new one; printed, so that a failure can be tried again.
 std::uint64_t ChooseSeed();
 
 struct LoadOptions {

@@ -84,6 +84,7 @@ SeedRun::SeedRun(Ensemble& ensemble, std::uint64_t seed, int steps)
     : ensemble_(ensemble),
       steps_(steps),
       random_(seed * 0x9E3779B97F4A7C15ULL + 1),
+      ids_(seed * 0xBF58476D1CE4E5B9ULL + 1),
       generations_(ensemble.size()),
       unanswered_(ensemble.size()) {
   ensemble_.hook = nullptr;

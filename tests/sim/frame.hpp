@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/uuid.hpp"
 #include "db/connection.hpp"
 #include "db/engine.hpp"
 #include "db/store.hpp"
@@ -255,6 +256,7 @@ class SeedRun : private db::StepHook, private Ensemble::Maker {
   Ensemble& ensemble_;
   const int steps_;
   std::mt19937_64 random_;
+  base::SeededRandom ids_;  // what the code under test draws
   std::int64_t begun_ms_ = 0;
   Weather weather_;
   bool calm_ = false;

@@ -46,7 +46,7 @@ std::string_view StateOf(const PGresult& result) {
 [[noreturn]] void Refuse(PGconn& connection, const PGresult& result) {
   std::string message = PQerrorMessage(&connection);
   while (message.ends_with('\n')) message.pop_back();
-  if (db::postgres::Classify(StateOf(result)).is_denied)
+  if (db::postgres::Classify(StateOf(result)).kind == base::FaultKind::kDenied)
     throw AccessDenied(db::postgres::DeniedText(message, PQuser(&connection)));
   throw Unavailable(message, false);
 }

@@ -407,7 +407,8 @@ void PostgresConnection::Fail(const Failure& failure) {
   const Statement& statement = statements_[failure.statement];
   std::string message = fmt::format("{}: {}", statement.query->name, failure.message);
   const ErrorClass error_class = Classify(failure.sqlstate);
-  if (error_class.is_denied) message = DeniedText(message, PQuser(connection_.get()));
+  if (error_class.kind == FaultKind::kDenied)
+    message = DeniedText(message, PQuser(connection_.get()));
   // The server stopped while it committed: it may have happened. An error of an earlier statement
   // means that COMMIT was skipped, whatever the error.
   const bool unknown = statement.kind == Statement::Kind::kCommit && error_class.connection_is_lost;

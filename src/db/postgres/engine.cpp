@@ -53,7 +53,7 @@ ResultPtr Answer(PGconn& connection, std::int64_t patience_ms) {
   const ErrorClass error_class = Classify(sqlstate ? sqlstate : "");
   std::string message = PQerrorMessage(&connection);
   while (message.ends_with('\n')) message.pop_back();
-  if (error_class.is_denied) message = DeniedText(message, PQuser(&connection));
+  if (error_class.kind == FaultKind::kDenied) message = DeniedText(message, PQuser(&connection));
   throw Fault(error_class.kind, message);
 }
 

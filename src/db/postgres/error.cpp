@@ -31,25 +31,15 @@ ErrorClass Classify(std::string_view sqlstate) {
     return {FaultKind::kStoreUnavailable, true};
   if (sqlstate.starts_with("53")) return {FaultKind::kStoreUnavailable, false};
 
-  if (sqlstate == "42501") return {FaultKind::kStatement, false, true};  // insufficient_privilege
+  if (sqlstate == "42501") return {FaultKind::kDenied, false};  // insufficient_privilege
   return {FaultKind::kStatement, false};
-}
-
-namespace {
-
-constexpr std::string_view kLacks = " lacks this right.";
-
-}  // namespace
-
-bool IsDenied(std::string_view fault_text) {
-  return fault_text.find(kLacks) != std::string_view::npos;
 }
 
 std::string DeniedText(std::string_view message, std::string_view role) {
   const auto is_about = [&](std::string_view what) {
     return message.find(what) != std::string_view::npos;
   };
-  const std::string named = fmt::format("{}\nThe role {}{}", message, role, kLacks);
+  const std::string named = fmt::format("{}\nThe role {} lacks this right.", message, role);
   if (is_about("for database"))
     return fmt::format(
         "{} `tenure migrate`, run once by a role that may create schemas there, sets the store up.",

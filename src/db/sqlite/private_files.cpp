@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/uuid.hpp"
 
 namespace tenure::db::sqlite {
 namespace {
@@ -38,11 +39,18 @@ void UsePrivateFolder(const fs::path& directory) {
 }
 
 void MakePrivateFile(const fs::path& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0)
-    throw base::UserError(fmt::format("Cannot write {}: {}.\nChoose another folder with --data.",
-                                      path.string(), strerror(errno)));
-  close(file);
+  if (access(path.c_str(), F_OK) == 0) return;
+  // Under a name of its own, and never opened by its real one: whoever closes a file drops all
+  // POSIX locks that its process has on it, those of SQLite's connections among them.
+  const fs::path draft = fs::path(path).concat("." + base::RandomHex(8) + ".new");
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) close(file);
+  const bool made = file >= 0 && link(draft.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  if (file >= 0) unlink(draft.c_str());
+  if (made || error == EEXIST) return;
+  throw base::UserError(fmt::format("Cannot write {}: {}.\nChoose another folder with --data.",
+                                    path.string(), strerror(error)));
 }
 
 }  // namespace tenure::db::sqlite
