@@ -32,7 +32,7 @@ using support::SinkProcess;
 
 __extension__ using Int128 = __int128;
 
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kPatience{240};
 constexpr int kKinds = 3;
 
 std::int64_t MicrosOf(std::string text) {
