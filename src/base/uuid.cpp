@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/seeded_random.hpp"
 
 namespace tenure::base {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 
@@ -37,19 +36,6 @@ struct Uuid {
 /// Fills `out` from the kernel's random source. Thread-safe; asks the kernel once per few hundred
 /// bytes.
 void RandomBytes(std::uint8_t* out, std::size_t size);
-
-/// For simulations: while it lives, random bytes of this thread follow from a seed, so that a history can be
-/// played again.
-class SeededRandom {
- public:
-  explicit SeededRandom(std::uint64_t seed);
-  ~SeededRandom();
-  SeededRandom(const SeededRandom&) = delete;
-  SeededRandom& operator=(const SeededRandom&) = delete;
-
- private:
-  std::mt19937_64 random_;
-};
 
 /// `size` random bytes as lower-case hexadecimal.
 std::string RandomHex(std::size_t size);

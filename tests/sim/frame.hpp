@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/seeded_random.hpp"
 #include "base/uuid.hpp"
 #include "db/connection.hpp"
 #include "db/engine.hpp"
