@@ -2,6 +2,9 @@
 
 #include "db/sqlite/shared_engine.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -86,6 +89,25 @@ FaultKind FaultOf(const std::function<void()>& what) {
   }
   ADD_FAILURE() << "nothing was thrown";
   return {};
+}
+
+TEST_F(SharedStore, AnotherEngineOfTheProcessLeavesTheFirstOneItsLocks) {
+  // Kept open to the end: closing it would drop the very locks.
+  const Peer first = Open();
+  const int file = open(file_.c_str(), O_RDWR | O_CLOEXEC);
+  const auto is_locked = [&] {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = 0x40000002;  // where SQLite's readers lock
+    lock.l_len = 510;
+    EXPECT_EQ(fcntl(file, F_OFD_GETLK, &lock), 0);
+    return lock.l_type != F_UNLCK;
+  };
+  ASSERT_TRUE(is_locked());
+  const auto second = MakeSharedEngine(file_, clock_, metrics_, &kOnReboot, "boot");
+  EXPECT_TRUE(is_locked());
+  close(file);
 }
 
 TEST_F(SharedStore, WritesOfOneProcessAreSeenByAllAndTimeIsTheSame) {
