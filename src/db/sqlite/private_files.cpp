@@ -49,6 +49,8 @@ void MakePrivateFile(const fs::path& path) {
   const int error = errno;
   if (file >= 0) unlink(draft.c_str());
   if (made || error == EEXIST) return;
+  // A file system without links has no rights to give either: SQLite makes the file.
+  if (file >= 0 && (error == EPERM || error == EOPNOTSUPP)) return;
   throw base::UserError(fmt::format("Cannot write {}: {}.\nChoose another folder with --data.",
                                     path.string(), strerror(error)));
 }
