@@ -73,7 +73,7 @@ class SilentProvider : public leases::Provider {
  public:
   std::string_view name() const override { return "silent"; }
   leases::Guarantees guarantees() const override {
-    return {.durable_fence = true, .store_time = true};
+    return {.durable_fence = true, .durable_grant = true, .store_time = true};
   }
   std::unique_ptr<leases::Connection> Connect() override {
     return std::make_unique<SilentConnection>();

@@ -54,7 +54,8 @@ inline Easy NewEasy(const std::string& ca_file) {
   Set(easy, CURLOPT_NOSIGNAL, 1L);
   Set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   Set(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  Set(easy, CURLOPT_PROXY, "");  // also keeps http_proxy of the environment out
+  Set(easy, CURLOPT_PATH_AS_IS, 1L);  // a lease may be called ".."
+  Set(easy, CURLOPT_PROXY, "");       // also keeps http_proxy of the environment out
   Set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   Set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   Set(easy, CURLOPT_SSL_VERIFYHOST, 2L);

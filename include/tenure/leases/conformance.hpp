@@ -37,6 +37,14 @@ struct Subject {
   std::function<void(Milliseconds)> advance{};
   /// Of the leases that are let expire. Long enough for a few calls in a row.
   Milliseconds short_ttl{400};
+  /// How much longer than its ttl a dead holder's lease may stand (`Guarantees::takeover_delay`, and
+  /// what is lost in rounding). `Expire` waits for it too.
+  Milliseconds expiry_slack{50};
+  /// Kills the store without warning and starts it again on what it kept; with what it did not
+  /// keep gone. Empty: this store is not killed here.
+  std::function<void()> kill{};
+  /// Makes the store forget everything, as an operator could. Empty: it is not done here.
+  std::function<void()> forget{};
 };
 inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 
@@ -55,11 +63,23 @@ class LeaseConformance : public ::testing::TestWithParam<Subject> {
   std::unique_ptr<Connection> Another() { return provider_->Connect(); }
   Milliseconds short_ttl() const { return GetParam().short_ttl; }
   /// Lets a lease with the short ttl expire.
-  void Expire() { GetParam().advance(short_ttl() + Milliseconds(50)); }
+  void Expire() { GetParam().advance(short_ttl() + GetParam().expiry_slack); }
 
   AcquireOutcome Ask(const std::string& term, Milliseconds ttl = kLong) {
     return connection().Acquire({.name = name_, .term = term, .ttl = ttl, .holder = "h-" + term},
                                 kTimeout);
+  }
+  /// The same until the store answers: it may have been killed.
+  AcquireOutcome AskUntilAnswered(const std::string& term, Milliseconds ttl = kLong) {
+    for (int i = 0; i < 500; ++i) {
+      try {
+        return Ask(term, ttl);
+      } catch (const ProviderUnavailable&) {
+        connection_ = provider_->Connect();
+        std::this_thread::sleep_for(Milliseconds(20));
+      }
+    }
+    throw std::logic_error("the store did not come back");
   }
   /// REQUIRES: it is granted.
   Grant Take(const std::string& term, Milliseconds ttl = kLong) {
@@ -355,6 +375,65 @@ TEST_P(LeaseConformance, BulkRenewalAnswersEachInItsOrder) {
   EXPECT_TRUE(connection().Renew({}, kTimeout).empty());
 }
 
+TEST_P(LeaseConformance, ALostReplyOfARenewalIsNoLoss) {  // D7
+  const Grant grant = Take(a_);
+  const RenewRequest request{.name = name_, .fence = grant.fence, .term = a_};
+  // A renewal over another connection is to this one what a reply is that never came: the store
+  // has moved on by our own doing. Whoever compares versions has to see whose write it was.
+  const auto other = Another();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(LossOf(other->Renew({&request, 1}, kTimeout).at(0)).has_value());
+    EXPECT_FALSE(LossOf(Renew(grant)).has_value());
+  }
+  EXPECT_EQ(Look()->fence, grant.fence);
+}
+
+TEST_P(LeaseConformance, ADelayedRenewalGivesNobodyTwo) {  // L1
+  const Grant late = Take(a_, short_ttl());
+  Expire();
+  // A renewal that arrives after the deadline is refused, or it is granted while nobody else is.
+  const bool renewed = !LossOf(Renew(late)).has_value();
+  const AcquireOutcome next = Ask(b_);
+  EXPECT_NE(renewed, Granted(next));
+  if (!Granted(next)) return;
+  EXPECT_GT(std::get<Grant>(next).fence, late.fence);
+  EXPECT_TRUE(LossOf(Renew(late)).has_value()) << "and never after a takeover";
+  EXPECT_FALSE(LossOf(Renew(std::get<Grant>(next))).has_value());
+}
+
+// ---- crashes of the store
+
+TEST_P(LeaseConformance, AGrantSurvivesAKilledStore) {  // L1
+  if (!GetParam().kill) GTEST_SKIP() << "it is not killed here";
+  if (!guarantees().durable_grant) GTEST_SKIP() << "it may forget";
+  const Grant grant = Take(a_);
+  GetParam().kill();
+  EXPECT_TRUE(Refused(AskUntilAnswered(b_)));
+  const auto renewed = Renew(grant);
+  ASSERT_FALSE(LossOf(renewed).has_value());
+  EXPECT_EQ(std::get<Grant>(renewed).fence, grant.fence);
+}
+
+TEST_P(LeaseConformance, NothingIsGrantedUntilWhatWasForgottenHasExpired) {  // L1
+  if (!GetParam().kill) GTEST_SKIP() << "it is not killed here";
+  if (guarantees().durable_grant) GTEST_SKIP() << "it forgets nothing";
+  Take(a_, short_ttl());
+  GetParam().kill();
+  // Its holder, of whom the store knows nothing any more, still believes in it.
+  const AcquireOutcome outcome = AskUntilAnswered(b_, short_ttl());
+  ASSERT_TRUE(Refused(outcome));
+  EXPECT_GT(std::get<HeldByAnother>(outcome).retry_after, Milliseconds(0));
+}
+
+TEST_P(LeaseConformance, FencesRiseAlsoWhenTheStoreForgotEverything) {  // L2
+  if (!GetParam().forget) GTEST_SKIP() << "it forgets nothing here";
+  const Grant before = Take(a_);
+  GetParam().forget();
+  const AcquireOutcome after = AskUntilAnswered(b_, short_ttl());
+  ASSERT_TRUE(Granted(after));
+  EXPECT_GT(std::get<Grant>(after).fence, before.fence);
+}
+
 // ---- releases
 
 TEST_P(LeaseConformance, AReleaseFreesTheNameAndKeepsTheFence) {
@@ -462,6 +541,20 @@ TEST_P(LeaseConformance, AReleaseHandsOverToTheWaiter) {
   waiter->thread.join();
   ASSERT_TRUE(waiter->outcome && Granted(*waiter->outcome));
   EXPECT_GT(std::get<Grant>(*waiter->outcome).fence, first.fence);
+}
+
+TEST_P(LeaseConformance, WhoWaitsIsToldOfARelease) {
+  if (!guarantees().push) GTEST_SKIP() << "who waits asks again from time to time";
+  // Two hand one lease to and fro. Without being told, each turn would take a pause of polling.
+  Grant holder = Take(a_);
+  for (int i = 0; i < 20; ++i) {
+    const auto waiter = Wait(NewTerm());
+    AwaitWaiters(1);
+    EXPECT_TRUE(Release(holder).released);
+    waiter->thread.join();
+    ASSERT_TRUE(waiter->outcome && Granted(*waiter->outcome));
+    holder = std::get<Grant>(*waiter->outcome);
+  }
 }
 
 TEST_P(LeaseConformance, WaitersAreServedInTheirOrder) {
@@ -627,6 +720,21 @@ TEST_P(LeaseConformance, MetadataCannotResurrectALease) {
   EXPECT_EQ(Look()->state, LeaseState::kFree);
   EXPECT_TRUE(Granted(Ask(b_)));
   EXPECT_EQ(Look()->metadata, "");
+}
+
+TEST_P(LeaseConformance, ANameThatIsAPathStepWorks) {
+  for (const std::string& name :
+       {std::string("."), std::string(".."), name_ + "/../x", name_ + "/./y", name_ + "//z"}) {
+    const std::string term = NewTerm();
+    const auto grant =
+        std::get<Grant>(connection().Acquire({.name = name, .term = term, .ttl = kLong}, kTimeout));
+    EXPECT_EQ(grant.name, name);
+    const RenewRequest renewal{.name = name, .fence = grant.fence, .term = term};
+    EXPECT_FALSE(LossOf(connection().Renew({&renewal, 1}, kTimeout).at(0)).has_value()) << name;
+    EXPECT_EQ(connection().Get(name, kTimeout).value().term, term);
+    EXPECT_TRUE(connection().Release({.name = name, .term = term}, kTimeout).released) << name;
+  }
+  EXPECT_FALSE(connection().Get("x", kTimeout).has_value()) << "it is another name";
 }
 
 TEST_P(LeaseConformance, ACancelledSessionAnswersNoMore) {

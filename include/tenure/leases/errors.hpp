@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -17,6 +18,8 @@ class LeaseError : public Error {
     /// Whether the store may have done what it was asked to. Asking again with the same term is
     /// always safe.
     bool outcome_unknown = false;
+    /// The store asks not to be asked sooner than this; 0: it said nothing.
+    std::chrono::milliseconds retry_after{0};
   };
 
   LeaseError(const std::string& message, About about)
@@ -24,6 +27,8 @@ class LeaseError : public Error {
 
   const std::string& lease() const { return about_.lease; }
   std::int64_t fence() const { return about_.fence; }
+  /// Background renewals and `Acquire` wait at least so long, as far as the validity allows.
+  std::chrono::milliseconds retry_after() const { return about_.retry_after; }
 
  private:
   About about_;
@@ -57,6 +62,14 @@ class LostError : public LeaseError {
 class ProviderUnavailable : public LeaseError {
  public:
   using LeaseError::LeaseError;
+};
+
+/// The store answers, and as it is set up it cannot keep leases as they are asked for (it may forget
+/// grants, it throws keys away when memory is short): the message says what to change.
+/// Nothing happened.
+class UnfitStore : public ProviderUnavailable {
+ public:
+  using ProviderUnavailable::ProviderUnavailable;
 };
 
 /// The server does not take the token (401), or it does not allow this (403): the message is the

@@ -41,6 +41,10 @@ struct ManagerOptions {
   /// What the provider must give; see `Require`.
   bool require_durable_fence = true;
   bool require_store_time = true;
+  /// Off: the program accepts that a crash of the store may forget grants. Nobody is granted a name
+  /// while a forgotten holder may believe in it, so a restart of the store stops all grants for a
+  /// while.
+  bool require_durable_grant = true;
   /// How long one call to the provider may take at most; renewals take less where the ttl asks for
   /// it (an eighth of it, at least 50 ms).
   Milliseconds call_timeout{5'000};

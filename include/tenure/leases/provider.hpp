@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,16 +16,20 @@ namespace tenure::leases {
 /// starts, not when it matters (`Require`).
 struct Guarantees {
   bool durable_fence = false;   ///< fences rise for ever, also over a crash of the store
+  bool durable_grant = false;   ///< no crash or restart of the store forgets an answered grant
   bool store_time = false;      ///< deadlines are judged by one clock, the store's
   bool fifo = false;            ///< who waits longer is served first
   bool push = false;            ///< who waits is told of a release, without polling the store
   bool enforced_fence = false;  ///< the store can refuse a write under a stale fence
   bool tasks = false;           ///< `ClaimTask` and `FinishTask`
   bool crosses_hosts = false;   ///< holders may be on different machines
+  /// How much later than its deadline a dead holder's lease can be had, at most.
+  Milliseconds takeover_delay{0};
 };
 
-/// What every provider that Tenure brings gives; a SQLite file does not cross hosts.
+/// What a Tenure server and PostgreSQL give; a SQLite file does not cross hosts.
 inline constexpr Guarantees kAllGuarantees{.durable_fence = true,
+                                           .durable_grant = true,
                                            .store_time = true,
                                            .fifo = true,
                                            .push = true,
@@ -32,8 +37,24 @@ inline constexpr Guarantees kAllGuarantees{.durable_fence = true,
                                            .tasks = true,
                                            .crosses_hosts = true};
 
-/// Throws ProviderUnavailable that names what is missing.
-void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider);
+/// Throws UnfitStore that names what is missing, and `advice` where there is some. How late a
+/// takeover may come is not compared.
+void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider,
+             std::string_view advice = {});
+
+/// What a provider has done so far, in this process. A provider that does not count leaves it empty.
+struct ProviderStats {
+  /// Requests to the store of one kind ("acquire", "renew", …) and one end: "done", "refused" (an
+  /// error that changed nothing), "unknown" (it may have been carried out).
+  struct Requests {
+    std::string operation;
+    std::string outcome;
+    std::int64_t count = 0;
+    double seconds = 0;  ///< that they took together
+  };
+  std::vector<Requests> requests{};
+  std::int64_t reconnects = 0;  ///< connections made in place of ones that broke
+};
 
 /// One connection to the store of the leases. Every operation is one atomic step there.
 ///
@@ -79,6 +100,11 @@ class Provider {
   virtual Guarantees guarantees() const = 0;
   /// A connection of its own. May connect later, with the first call.
   virtual std::unique_ptr<Connection> Connect() = 0;
+
+  /// For people: why a guarantee is not given though the store could give it, and what to set
+  /// there. Empty: there is nothing to set.
+  virtual std::string advice() const { return {}; }
+  virtual ProviderStats stats() const { return {}; }
 };
 
 struct ProviderOptions {

@@ -137,9 +137,10 @@ class Acquisition {
     const bool once_more = requests_ == 1 && error.outcome_unknown();
     if (call_.timeout.count() == 0 && once_more) return std::nullopt;
     pause_ms_ = std::min(std::max(pause_ms_ * 2, kFirstPauseMs), kLongestPauseMs);
-    if (Left().count() <= pause_ms_) throw;
+    const std::int64_t asked_ms = std::max(pause_ms_, error.retry_after().count());
+    if (Left().count() <= asked_ms) throw;
     runtime_.troubles().Tell("acquiring", error);
-    if (Pause(pause_ms_)) return std::nullopt;
+    if (Pause(asked_ms, error.retry_after().count())) return std::nullopt;
     GiveUp();
     return last_;
   }
@@ -149,12 +150,12 @@ class Acquisition {
     unknown_ = false;
   }
 
-  /// Sleeps for up to `ms`, at least half of it. False: stopped.
-  bool Pause(std::int64_t ms) {
+  /// Sleeps for up to `ms`, at least half of it and `least_ms`. False: stopped.
+  bool Pause(std::int64_t ms, std::int64_t least_ms = 1) {
     random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
     const std::int64_t part_ms = ms / 2 + (ms / 2) * static_cast<std::int64_t>(random_ >> 56) / 255;
-    const std::int64_t until_ms =
-        std::min(runtime_.clock().NowMs() + std::max<std::int64_t>(part_ms, 1), deadline_ms_);
+    const std::int64_t until_ms = std::min(
+        runtime_.clock().NowMs() + std::max({part_ms, least_ms, std::int64_t{1}}), deadline_ms_);
     return SleepUntil(runtime_.clock(), until_ms, call_.stop);
   }
 

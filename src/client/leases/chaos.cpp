@@ -125,6 +125,8 @@ class ChaosProvider final : public Provider {
   std::unique_ptr<Connection> Connect() override {
     return std::make_unique<ChaosConnection>(dice_, inner_->Connect());
   }
+  std::string advice() const override { return inner_->advice(); }
+  ProviderStats stats() const override { return inner_->stats(); }
 
  private:
   const std::unique_ptr<Provider> inner_;

@@ -116,12 +116,12 @@ Keeper::Answer Keeper::Renewed(const Grant& grant, CallTimes times) {
   return Answer::kExtended;
 }
 
-void Keeper::Failed(std::int64_t now_ms) {
+void Keeper::Failed(std::int64_t now_ms, Milliseconds retry_after) {
   if (over()) return;
   state_ = HoldState::kJeopardy;
   under_way_ = false;
   ++failures_;
-  PlanRetry(now_ms);
+  PlanRetry(now_ms, retry_after);
 }
 
 bool Keeper::Lose(leases::LossReason verdict, std::int64_t now_ms) {
@@ -178,7 +178,7 @@ void Keeper::PlanRenewal(std::int64_t remaining_ms) {
   from_ms_ = anchor_ms_ + latest_ms - Part(jitter_, latest_ms);
 }
 
-void Keeper::PlanRetry(std::int64_t now_ms) {
+void Keeper::PlanRetry(std::int64_t now_ms, Milliseconds retry_after) {
   if (!auto_renew_) return;
   const std::int64_t shortest_ms = std::min(backoff_ms_, LongestPause());
   std::int64_t pause_ms = shortest_ms;
@@ -187,6 +187,10 @@ void Keeper::PlanRetry(std::int64_t now_ms) {
   // What validity is left is used: the pause takes at most half of it.
   const std::int64_t left_ms = valid_until_ms_ - now_ms;
   pause_ms = std::clamp(pause_ms, std::int64_t{1}, std::max(left_ms / 2, shortest_ms));
+  // What the store asks for is kept where a call fits behind it. Where none does, one try is made
+  // all the same, as late as it can be: without it the lease is lost for sure.
+  const std::int64_t latest_ms = left_ms - RenewalTimeout(Milliseconds(ttl_ms_)).count();
+  pause_ms = std::max(pause_ms, std::min<std::int64_t>(retry_after.count(), latest_ms));
   next_ms_ = pause_ms < left_ms ? now_ms + pause_ms : kNever;
   from_ms_ = next_ms_;
 }

@@ -54,7 +54,8 @@ class Keeper {
   bool BeginRenewal(std::int64_t now_ms);
   /// The answers to a try (also to one that the user asked for, beside those that are planned).
   Answer Renewed(const leases::Grant& grant, CallTimes times);
-  void Failed(std::int64_t now_ms);
+  /// `retry_after`: the store asks for a pause. It is kept as far as a try still fits behind it.
+  void Failed(std::int64_t now_ms, Milliseconds retry_after = Milliseconds(0));
   /// The store said that the grant is over.
   bool Lose(leases::LossReason verdict, std::int64_t now_ms);
 
@@ -95,7 +96,7 @@ class Keeper {
   std::int64_t TrustedUntil(const leases::Grant& grant, CallTimes times) const;
   std::int64_t GainSinceSuccess(std::int64_t store_now_ms, CallTimes times) const;
   void PlanRenewal(std::int64_t remaining_ms);
-  void PlanRetry(std::int64_t now_ms);
+  void PlanRetry(std::int64_t now_ms, Milliseconds retry_after = Milliseconds(0));
   /// `ms`, less up to `jitter` of it.
   std::int64_t Jittered(std::int64_t ms);
   std::int64_t LongestPause() const;

@@ -223,6 +223,19 @@ TEST(Keeper, WithoutAutoRenewalNoTryIsPlanned) {
   EXPECT_EQ(keeper.next_renewal_ms(), kNever);
 }
 
+TEST(Keeper, AStoreThatAsksForAPauseGetsItAsFarAsTheValidityAllows) {
+  Keeper keeper = Keeping(10'000);  // valid for 9 s; a call may take 1.25 s
+  ASSERT_TRUE(keeper.BeginRenewal(kSent + 3'400));
+  keeper.Failed(kSent + 3'400, Milliseconds(2'000));
+  EXPECT_EQ(keeper.next_renewal_ms(), kSent + 5'400);
+  ASSERT_TRUE(keeper.BeginRenewal(kSent + 5'400));
+  keeper.Failed(kSent + 5'400, Milliseconds(60'000));
+  EXPECT_EQ(keeper.next_renewal_ms(), kSent + 9'000 - 1'250) << "the last moment for a try";
+  ASSERT_TRUE(keeper.BeginRenewal(kSent + 7'750));
+  keeper.Failed(kSent + 7'750, Milliseconds(60'000));
+  EXPECT_LT(keeper.next_renewal_ms(), kSent + 9'000) << "lost for sure, if nobody tries";
+}
+
 TEST(Keeper, AfterAStallTheNextTryIsNow) {
   Keeper keeper = Keeping(10'000);
   keeper.Hasten(kSent + 1'000);

@@ -41,6 +41,11 @@ class StallGuard {
   }
 };
 
+Milliseconds RetryAfterOf(const std::exception& error) {
+  const auto* failure = dynamic_cast<const leases::LeaseError*>(&error);
+  return failure ? failure->retry_after() : Milliseconds(0);
+}
+
 std::string ResultText(const leases::RenewOutcome& outcome) {
   const auto* loss = std::get_if<leases::Loss>(&outcome);
   return loss ? "lost:" + std::string(ToText(loss->reason)) : "renewed";
@@ -121,7 +126,7 @@ bool LeaseRuntime::RenewRound() {
   } catch (const std::exception& e) {
     // Whatever it was, the store has not said that a lease is lost: tried again while it is valid.
     error = e.what();
-    table_.Failed(round, error);
+    table_.Failed(round, {error, RetryAfterOf(e)});
     troubles_.Tell("renewing", e);
   }
   TellRound(round, outcomes, error);
@@ -233,9 +238,9 @@ bool LeaseRuntime::RenewNow(const HoldPtr& hold) {
     });
     times.received_ms = clock_.NowMs();
     if (outcomes.size() == 1) return table_.Answered(hold, outcomes.front(), times);
-    table_.Failed(hold, "the provider did not answer for each lease");
+    table_.Failed(hold, {"the provider did not answer for each lease"});
   } catch (const std::exception& e) {
-    table_.Failed(hold, e.what());
+    table_.Failed(hold, {e.what(), RetryAfterOf(e)});
     troubles_.Tell("renewing", e);
   }
   return false;

@@ -80,7 +80,7 @@ Round LeaseTable::TakeRound() {
 
 void LeaseTable::Answered(const Round& round, const std::vector<RenewOutcome>& outcomes) {
   if (outcomes.size() != round.holds.size())
-    return Failed(round, "the provider did not answer for each lease");
+    return Failed(round, {"the provider did not answer for each lease"});
   const base::Lock lock(mutex_);
   const CallTimes times{.sent_ms = round.sent_ms, .received_ms = clock_.NowMs()};
   for (std::size_t i = 0; i < outcomes.size(); ++i) Apply(round.holds[i], outcomes[i], times);
@@ -92,9 +92,9 @@ void LeaseTable::Answered(const Round& round, const std::vector<RenewOutcome>& o
   }
 }
 
-void LeaseTable::Failed(const Round& round, const std::string& error) {
+void LeaseTable::Failed(const Round& round, const FailedTry& failure) {
   const base::Lock lock(mutex_);
-  for (const HoldPtr& hold : round.holds) ApplyFailure(hold, error, clock_.NowMs());
+  for (const HoldPtr& hold : round.holds) ApplyFailure(hold, failure, clock_.NowMs());
 }
 
 bool LeaseTable::Answered(const HoldPtr& hold, const RenewOutcome& outcome, CallTimes times) {
@@ -102,9 +102,9 @@ bool LeaseTable::Answered(const HoldPtr& hold, const RenewOutcome& outcome, Call
   return Apply(hold, outcome, times);
 }
 
-void LeaseTable::Failed(const HoldPtr& hold, const std::string& error) {
+void LeaseTable::Failed(const HoldPtr& hold, const FailedTry& failure) {
   const base::Lock lock(mutex_);
-  ApplyFailure(hold, error, clock_.NowMs());
+  ApplyFailure(hold, failure, clock_.NowMs());
 }
 
 bool LeaseTable::Apply(const HoldPtr& hold, const RenewOutcome& outcome, CallTimes times) {
@@ -118,7 +118,7 @@ bool LeaseTable::Apply(const HoldPtr& hold, const RenewOutcome& outcome, CallTim
 bool LeaseTable::ApplyGrant(const HoldPtr& hold, const Grant& grant, CallTimes times) {
   const std::int64_t now_ms = times.received_ms;
   if (grant.fence != hold->fence) {
-    ApplyFailure(hold, "the provider answered with another fence", now_ms);
+    ApplyFailure(hold, {"the provider answered with another fence"}, now_ms);
     return false;
   }
   switch (hold->keeper.Renewed(grant, times)) {
@@ -145,10 +145,10 @@ bool LeaseTable::ApplyGrant(const HoldPtr& hold, const Grant& grant, CallTimes t
   return true;
 }
 
-void LeaseTable::ApplyFailure(const HoldPtr& hold, const std::string& error, std::int64_t now_ms) {
+void LeaseTable::ApplyFailure(const HoldPtr& hold, const FailedTry& failure, std::int64_t now_ms) {
   if (hold->keeper.over()) return;
-  hold->keeper.Failed(now_ms);
-  AfterFailure(hold, error, now_ms);
+  hold->keeper.Failed(now_ms, failure.retry_after);
+  AfterFailure(hold, failure.error, now_ms);
 }
 
 void LeaseTable::AfterFailure(const HoldPtr& hold, const std::string& error, std::int64_t now_ms) {

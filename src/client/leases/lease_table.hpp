@@ -49,6 +49,12 @@ struct Round {
   Milliseconds timeout{};
 };
 
+/// A try to renew that came to nothing.
+struct FailedTry {
+  std::string error;
+  Milliseconds retry_after{0};  ///< the pause that the store asked for
+};
+
 /// All leases that a manager keeps, when each is to be renewed and when each will be over. It turns
 /// answers of the store into the states of leases and into events; it makes no calls itself.
 ///
@@ -74,10 +80,10 @@ class LeaseTable {
   /// What is due now, and what may come along; empty when nothing is due. `sent_ms` is now.
   Round TakeRound();
   void Answered(const Round& round, const std::vector<leases::RenewOutcome>& outcomes);
-  void Failed(const Round& round, const std::string& error);
+  void Failed(const Round& round, const FailedTry& failure);
   /// The same for one lease, asked for by the user. True: its deadline was restarted.
   bool Answered(const HoldPtr& hold, const leases::RenewOutcome& outcome, CallTimes times);
-  void Failed(const HoldPtr& hold, const std::string& error);
+  void Failed(const HoldPtr& hold, const FailedTry& failure);
   /// Sleeps until something is due, or `Stop`. False: stopped.
   bool AwaitRenewal();
 
@@ -131,7 +137,7 @@ class LeaseTable {
       TENURE_REQUIRES(mutex_);
   bool ApplyGrant(const HoldPtr& hold, const leases::Grant& grant, CallTimes times)
       TENURE_REQUIRES(mutex_);
-  void ApplyFailure(const HoldPtr& hold, const std::string& error, std::int64_t now_ms)
+  void ApplyFailure(const HoldPtr& hold, const FailedTry& failure, std::int64_t now_ms)
       TENURE_REQUIRES(mutex_);
   void AfterFailure(const HoldPtr& hold, const std::string& error, std::int64_t now_ms)
       TENURE_REQUIRES(mutex_);

@@ -32,8 +32,9 @@ class Manager::Impl {
 
 Manager::Manager(std::unique_ptr<Provider> provider, ManagerOptions options) {
   const Guarantees wanted{.durable_fence = options.require_durable_fence,
+                          .durable_grant = options.require_durable_grant,
                           .store_time = options.require_store_time};
-  Require(provider->guarantees(), wanted, provider->name());
+  Require(provider->guarantees(), wanted, provider->name(), provider->advice());
   impl_ = std::make_unique<Impl>(std::move(provider), options);
 }
 
@@ -123,7 +124,8 @@ Provider& Manager::provider() { return impl_->runtime->provider(); }
 const Clock& Manager::clock() const { return impl_->runtime->clock(); }
 bool Manager::threads() const { return impl_->runtime->options().threads; }
 
-void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider) {
+void Require(const Guarantees& given, const Guarantees& wanted, std::string_view provider,
+             std::string_view advice) {
   struct Item {
     bool given;
     bool wanted;
@@ -131,6 +133,7 @@ void Require(const Guarantees& given, const Guarantees& wanted, std::string_view
   };
   const Item items[] = {
       {given.durable_fence, wanted.durable_fence, "fences that rise for ever"},
+      {given.durable_grant, wanted.durable_grant, "grants that outlive a crash of the store"},
       {given.store_time, wanted.store_time, "deadlines by the store's clock"},
       {given.fifo, wanted.fifo, "first come first served"},
       {given.push, wanted.push, "being told of a release"},
@@ -145,7 +148,9 @@ void Require(const Guarantees& given, const Guarantees& wanted, std::string_view
     missing += item.text;
   }
   if (!missing.empty())
-    throw ProviderUnavailable(fmt::format("the provider {} lacks: {}", provider, missing), {});
+    throw UnfitStore(fmt::format("the provider {} lacks: {}{}{}", provider, missing,
+                                 advice.empty() ? "" : "; ", advice),
+                     {});
 }
 
 }  // namespace tenure::leases

@@ -445,6 +445,34 @@ TEST(Manager, AProviderThatGivesLessThanNeededIsRefusedAtTheStart) {
       Manager(store->Open(), {.require_durable_fence = false, .threads = false, .clock = &clock}));
 }
 
+TEST(Manager, AStoreThatMayForgetIsRefusedUntilTheProgramAcceptsThat) {
+  testing::VirtualClock clock;
+  const auto store = std::make_shared<MemoryStore>(clock);
+  store->guarantees.durable_grant = false;
+  try {
+    const Manager manager(store->Open(), {.threads = false, .clock = &clock});
+    FAIL();
+  } catch (const UnfitStore& e) {
+    EXPECT_THAT(e.what(), HasSubstr("grants that outlive a crash of the store"));
+  }
+  EXPECT_NO_THROW(
+      Manager(store->Open(), {.require_durable_grant = false, .threads = false, .clock = &clock}));
+}
+
+TEST_F(ManagerTest, ARenewalWaitsAsLongAsTheStoreAsksItTo) {
+  const Lease lease = world.Get("a", kTenSeconds);
+  int times = 1;
+  world.store->before = [&](const Call& call) {
+    if (call.op == Op::kRenew && times-- > 0)
+      throw ProviderUnavailable("busy", {.lease = "a", .retry_after = Milliseconds(3'000)});
+  };
+  world.Run(5'500);  // the first try came after 2.8 to 3.4 s
+  EXPECT_EQ(world.store->Count(Op::kRenew), 1);
+  world.Run(1'500);
+  EXPECT_EQ(world.store->Count(Op::kRenew), 2);
+  EXPECT_EQ(lease.state(), HoldState::kHeld);
+}
+
 TEST_F(ManagerTest, BadNamesAndOptionsAreRefusedBeforeTheStoreIsAsked) {
   for (const std::string& name : {std::string(), std::string("a b"), std::string(201, 'x')})
     EXPECT_THROW(world.manager->TryAcquire(name), std::invalid_argument);

@@ -49,6 +49,7 @@ class MemoryStore : public std::enable_shared_from_this<MemoryStore> {
   std::function<void(const Call&)> before;
   std::function<void(const Call&)> after;
   leases::Guarantees guarantees{.durable_fence = true,
+                                .durable_grant = true,
                                 .store_time = true,
                                 .fifo = true,
                                 .push = true,
