@@ -185,8 +185,9 @@ class PostgresEngine final : public Engine {
   /// The statement compares and raises in one step, so of many processes that notice one raises it.
   template <class Run>
   Inspected InspectStore(const Run& run) {
+    const SeenLog::Mark asked = seen_log_.Ask();
     const auto before = StoreRow(run);
-    SeenLog::Look look = seen_log_.Open(before.at(5), std::stoll(before.at(4)));
+    SeenLog::Look look = seen_log_.Open(asked, before.at(5), std::stoll(before.at(4)));
     for (const auto& row : run(sql::kRaiseIncarnation, {std::to_string(policy_.freeze_ms),
                                                         policy_.failover_keeps_commits ? "1" : "0",
                                                         look.behind ? "1" : "0"}))

@@ -16,6 +16,11 @@ namespace tenure::db::postgres {
 /// promoted shows by the timeline itself. So each connection notes what it sees under the era in
 /// which it was opened, and what one of an earlier era sees late counts for nothing.
 ///
+/// Others commit, and note it, while a new connection waits for its server's answer: where the log ended
+/// when the server was asked may well be before what was seen when the answer is read. So an answer is
+/// compared with what was seen before the question (`Ask`). Taken the other way round, a busy machine
+/// raised the incarnation, and froze every name, each time when connections were made anew.
+///
 /// Threads: any.
 class SeenLog {
  public:
@@ -23,15 +28,24 @@ class SeenLog {
     std::int64_t era = 0;  ///< for Note
     bool behind = false;   ///< there is less than was seen
   };
-  /// A new connection: where the log of its server ends. One that is behind stays so until the
-  /// incarnation was raised for it.
-  Look Open(std::string_view timeline, std::int64_t end) {
+  struct Mark {
+    std::int64_t era = 0;
+    std::int64_t flushed = 0;
+  };
+  /// What was seen so far. Taken before a server is asked where its log ends.
+  Mark Ask() const {
+    const base::Lock lock(mutex_);
+    return {era_, flushed_};
+  }
+  /// A new connection: where the log of its server ended, which was asked after `asked`. One that is
+  /// behind stays so until the incarnation was raised for it.
+  Look Open(const Mark& asked, std::string_view timeline, std::int64_t end) {
     const base::Lock lock(mutex_);
     if (timeline_ != timeline) {
       timeline_ = timeline;
       BeginEra();
     }
-    return {era_, end < flushed_};
+    return {era_, asked.era == era_ && end < asked.flushed};
   }
   /// The incarnation was raised because the log was behind: what counts is seen from now on.
   std::int64_t Raised() {
@@ -51,7 +65,7 @@ class SeenLog {
     ++era_;
   }
 
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::string timeline_ TENURE_GUARDED_BY(mutex_);
   std::int64_t flushed_ TENURE_GUARDED_BY(mutex_) = 0;
   std::int64_t era_ TENURE_GUARDED_BY(mutex_) = 0;

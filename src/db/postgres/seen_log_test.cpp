@@ -1,38 +1,102 @@
 #include "db/postgres/seen_log.hpp"
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
+
+#include "db/postgres/engine.hpp"
+#include "db_sql/queries.hpp"
+#include "store/test_store.hpp"
 
 namespace tenure::db::postgres {
 namespace {
 
+/// A connection that is opened while nobody else does anything.
+SeenLog::Look OpenAlone(SeenLog& log, std::string_view timeline, std::int64_t end) {
+  return log.Open(log.Ask(), timeline, end);
+}
+
 TEST(SeenLog, ALogThatEndsBeforeWhatWasSeenIsBehindUntilTheIncarnationWasRaised) {
   SeenLog log;
-  const auto first = log.Open("00000001", 100);
+  const auto first = OpenAlone(log, "00000001", 100);
   EXPECT_FALSE(first.behind);
   log.Note(first.era, 150);
-  EXPECT_FALSE(log.Open("00000001", 150).behind);
-  EXPECT_TRUE(log.Open("00000001", 149).behind);
-  EXPECT_TRUE(log.Open("00000001", 149).behind) << "raising it may have failed";
+  EXPECT_FALSE(OpenAlone(log, "00000001", 150).behind);
+  EXPECT_TRUE(OpenAlone(log, "00000001", 149).behind);
+  EXPECT_TRUE(OpenAlone(log, "00000001", 149).behind) << "raising it may have failed";
   log.Note(log.Raised(), 140);
-  EXPECT_FALSE(log.Open("00000001", 149).behind);
+  EXPECT_FALSE(OpenAlone(log, "00000001", 149).behind);
   log.Note(first.era, 900);
-  EXPECT_FALSE(log.Open("00000001", 149).behind) << "seen before it was put back";
+  EXPECT_FALSE(OpenAlone(log, "00000001", 149).behind) << "seen before it was put back";
 }
 
 TEST(SeenLog, APromotedStandbyMayLackWhatNobodyWasToldOf) {
   SeenLog log;
-  log.Note(log.Open("00000001", 100).era, 150);
-  EXPECT_FALSE(log.Open("00000002", 120).behind);
+  log.Note(OpenAlone(log, "00000001", 100).era, 150);
+  EXPECT_FALSE(OpenAlone(log, "00000002", 120).behind);
 }
 
 TEST(SeenLog, WhatAConnectionToTheOldPrimarySawCountsForNothingOnTheNewOne) {
   SeenLog log;
-  const auto old_primary = log.Open("00000001", 100);
-  const auto promoted = log.Open("00000002", 120);
+  const auto old_primary = OpenAlone(log, "00000001", 100);
+  const auto promoted = OpenAlone(log, "00000002", 120);
   log.Note(old_primary.era, 900);
   log.Note(promoted.era, 130);
-  EXPECT_FALSE(log.Open("00000002", 140).behind);
-  EXPECT_TRUE(log.Open("00000002", 129).behind);
+  EXPECT_FALSE(OpenAlone(log, "00000002", 140).behind);
+  EXPECT_TRUE(OpenAlone(log, "00000002", 129).behind);
+}
+
+TEST(SeenLog, WhatOthersSeeWhileTheServerIsAskedCountsForNothing) {
+  SeenLog log;
+  const auto first = OpenAlone(log, "00000001", 100);
+  const auto asked = log.Ask();
+  log.Note(first.era, 900);  // the server has answered 150, and nobody has read it yet
+  EXPECT_FALSE(log.Open(asked, "00000001", 150).behind);
+  EXPECT_TRUE(OpenAlone(log, "00000001", 150).behind);
+}
+
+TEST(SeenLog, WhatWasSeenOfAnotherEraCountsForNothing) {
+  SeenLog log;
+  log.Note(OpenAlone(log, "00000001", 100).era, 900);
+  const auto asked = log.Ask();
+  log.Raised();
+  EXPECT_FALSE(log.Open(asked, "00000001", 150).behind);
+}
+
+/// The same on a server. With the answer compared with what is seen when it is read, each of three
+/// runs raised the incarnation.
+TEST(SeenLog, ConnectionsThatOpenWhileOthersCommitRaiseNothing) {
+  store::TestStore test_store(store::EngineKind::kPostgres, {});
+  ConnectionOptions options = test_store.PostgresOptions();
+  options.test_clock = nullptr;
+  const auto engine = MakeEngine(options, "", test_store.metrics());
+  std::atomic<bool> done{false};
+  const auto write = [&](const std::string& process) {
+    const auto connection = engine->NewConnection(Access::kWrite);
+    connection->Open();
+    while (!done) {
+      connection->Begin(Access::kWrite);
+      const Param params[] = {std::string_view(process), std::int64_t{1}};
+      connection->Send(sql::kBeat, params);
+      connection->ReceiveClock(connection->SendClock());
+      connection->Commit();
+    }
+  };
+  std::vector<std::jthread> writers;
+  for (const char* process : {"a", "b"}) writers.emplace_back(write, process);
+  std::vector<std::jthread> openers;
+  for (int i = 0; i < 3; ++i)
+    openers.emplace_back([&] {
+      const auto connection = engine->NewConnection(Access::kWrite);
+      for (int j = 0; j < 40; ++j) connection->Open();
+    });
+  openers.clear();  // and joined
+  done = true;
+  writers.clear();
+  EXPECT_EQ(engine->incarnation(), 1);
 }
 
 }  // namespace
