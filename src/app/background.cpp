@@ -10,6 +10,14 @@
 #include "client/store/lease_provider.hpp"
 
 namespace tenure::app {
+namespace {
+
+/// For how long the work of a server that was killed stands still before another one takes it over, and
+/// how long Tenure's own tasks are frozen after a restore. It is renewed every quarter of that, also
+/// while the work waits for the store. A server that was paused for longer changes nothing more.
+constexpr std::int64_t kOwnLockMs = 30'000;
+
+}  // namespace
 
 Background::~Background() { Stop(); }
 
@@ -89,6 +97,7 @@ void ServerTasks::Start() {
     leases::ReliableTaskOptions options;
     options.name = own->offered.name;
     options.interval = leases::Milliseconds(own->offered.interval_ms);
+    options.lock_timeout = leases::Milliseconds(kOwnLockMs);
     options.holder = instance_;
     options.work = [&work = own->offered.work](const leases::TaskContext& context) {
       work({.caller = {nullptr, {{tasks::kOwnTenant, context.lease, context.fence}}},

@@ -1,7 +1,7 @@
 // A process that contends for a lease for as long as it lives, and tells on standard output for how
 // long it believed that it held it: "held FENCE FROM UNTIL TERM", times of CLOCK_BOOTTIME in
 // milliseconds, the same clock for all processes of the machine. With a database it also writes
-// under its fence.
+// under its fence. Its other lines say what else it was told.
 //
 //   lease_holder PROVIDER_URL NAME [POSTGRES_URL]
 
@@ -72,7 +72,12 @@ int main(int argc, char** argv) {
       while (true) {
         auto outcome = manager->TryAcquireFor(name, 2s, {.ttl = 700ms});
         auto* lease = std::get_if<leases::Lease>(&outcome);
-        if (!lease) continue;
+        if (!lease) {
+          // For whoever has to find out why nothing moves.
+          const auto& held = std::get<leases::HeldByAnother>(outcome);
+          std::cout << "refused " << leases::ToText(held.reason) << ' ' << held.fence << std::endl;
+          continue;
+        }
         Hold(*lease, manager->clock(), [&] {
           if (!database_url.empty()) Write(database, database_url, name, *lease);
         });
@@ -83,7 +88,8 @@ int main(int argc, char** argv) {
             // The store was away; the lease ends by itself.
           }
       }
-    } catch (const leases::LeaseError&) {
+    } catch (const leases::LeaseError& error) {
+      std::cout << "trouble " << error.what() << std::endl;
       std::this_thread::sleep_for(50ms);  // the store is away
     }
   }

@@ -28,8 +28,11 @@ using support::PostgresCluster;
 using support::Process;
 using support::ServerProcess;
 
-/// Longer than any back-off, on a machine that has other things to do.
-constexpr std::chrono::seconds kHeldAgain{120};
+/// Longer than anything that may rightly come together: a lane's pause between two tries to connect (2 s),
+/// a client's between two requests (1 s), a ticket of one that was killed (3 s), a term (400 writes, 10 s on a
+/// machine with 20 other things to do). And shorter than a freeze (60 s): a lease that is frozen for nothing
+/// is a failure. It was, until 2026-11: a busy PostgreSQL was taken for a restored one.
+constexpr std::chrono::seconds kHeldAgain{45};
 
 /// For how long a process believed that it held the lease.
 struct Held {
