@@ -268,17 +268,20 @@ void Ledger::Checkpoint() {
         .Field("highest", license_.peak)
         .Field("highest_at_ms", license_.peak_ms);
     json.Key("held").BeginArray();
-    for (const SeatRow& row : holdings_) {
-      const auto now = rows_.find(row.slot);
-      const SeatRow& held = now == rows_.end() ? row : now->second;
-      if (!held.is_held()) continue;
+    // What this transaction knows is as it has become: a seat that was given in it is held, one that
+    // has lapsed or was deleted is not. The rest is as it was loaded.
+    std::map<std::int64_t, const SeatRow*> held;
+    for (const SeatRow& row : holdings_)
+      if (!loaded_rows_.contains(row.slot)) held.emplace(row.slot, &row);
+    for (const auto& [slot, row] : rows_)
+      if (row.is_held()) held.emplace(slot, &row);
+    for (const auto& [slot, row] : held)
       json.BeginObject()
-          .Field("session_id", *held.session)
-          .Field("slot", held.slot)
-          .Field("fence", held.fence)
-          .Field("started_ms", held.started_ms)
+          .Field("session_id", *row->session)
+          .Field("slot", row->slot)
+          .Field("fence", row->fence)
+          .Field("started_ms", row->started_ms)
           .EndObject();
-    }
     json.EndArray();
   });
 }

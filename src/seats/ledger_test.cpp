@@ -2,6 +2,8 @@
 
 #include "seats/ledger.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -723,6 +725,17 @@ TEST(LogRules, ACheckpointHasTheLimitTheHoldingsAndTheHashBefore) {
   const std::string& detail = ledger.entries().back().entry.detail;
   for (const char* part : {R"("seats":2)", R"("highest":2)", R"("before":"0000)", R"("slot":1)"})
     EXPECT_THAT(detail, testing::HasSubstr(part));
+}
+TEST(LogRules, ACheckpointHasWhatItsOwnTransactionGaveAndNotWhatLapsedInIt) {
+  World world(2);
+  world.Row(FreeRow(1)).Row(HeldRow(2, kNow - 1)).Row(HeldRow(3, kNow - 1));
+  world.loaded().holdings = {HeldRow(2, kNow - 1), HeldRow(3, kNow - 1)};
+  Ledger ledger = world.Open();
+  EXPECT_EQ(ledger.deleted_slots().size(), 1U) << "there were more rows than seats";
+  As<Grant>(ledger.Acquire(Ask("x1")));
+  ledger.Checkpoint();
+  const std::string& detail = ledger.entries().back().entry.detail;
+  EXPECT_EQ(std::ranges::count(detail, '{'), 2) << detail << ": one holding";
 }
 
 }  // namespace
