@@ -1,6 +1,9 @@
 // The contract of seats (K1, K2) on every store.
 
+#include <algorithm>
+
 #include "seats/test_process.hpp"
+#include "store/tables.hpp"
 
 namespace tenure::seats {
 namespace {
@@ -160,6 +163,37 @@ TEST_P(SeatsContract, OneLostOfManyHeartbeatsCostsTheOthersNothing) {
   Renewed(outcomes[2]);
   Renewed(outcomes[3]);
   EXPECT_TRUE(std::holds_alternative<NoSession>(outcomes[4]));
+}
+
+TEST_P(SeatsContract, HeartbeatsOfThousandsInOneCallWaitForNobodyAndOneThatIsLostHasItsReason) {
+  constexpr int kHolders = 2'500;  // three parts
+  constexpr int kLost = 1'200;
+  const base::Uuid license = a_.Create({.seats = kHolders});
+  std::vector<base::Uuid> sessions;
+  for (int i = 0; i < kHolders; ++i) {
+    AcquireCommand command = a_.RequestOf("m" + std::to_string(i), {}).command;
+    command.license = license;
+    a_.seats().Settle<AcquireOutcome>(std::move(command), nullptr, [&](const auto& result) {
+      sessions.push_back(Granted(result.value()).session);
+    });
+  }
+  store::Drive(a_.store());
+  ASSERT_EQ(sessions.size(), static_cast<std::size_t>(kHolders));
+  a_.Release(sessions[kLost]);
+  clock().Advance(1'000);
+  const auto outcomes = a_.HeartbeatAll(sessions);
+  EXPECT_EQ(LostOf(outcomes[kLost]).reason, EndReason::kReleased);
+  const auto renewed = [](const auto& each) { return std::holds_alternative<Beat>(each); };
+  EXPECT_EQ(std::ranges::count_if(outcomes, renewed), kHolders - 1);
+  if (store_.is_sqlite())
+    return;  // a write transaction is everybody's lock, for as long as it lasts
+  // Somebody else settles their licence, and takes its time: those who live need not wait.
+  const auto settling = store::OpenPostgresTables(store_.url());
+  settling->Ask("begin");
+  settling->Ask("select 1 from tenure.licenses for no key update");
+  sessions.erase(sessions.begin() + kLost);
+  EXPECT_TRUE(std::ranges::all_of(a_.HeartbeatAll(sessions), renewed));
+  settling->Ask("rollback");
 }
 
 TEST_P(SeatsContract, AKeyIsOfOneLicenseInAnOrganisationAndUnknownElsewhere) {
