@@ -2,18 +2,54 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/utf8.hpp"
 
 namespace tenure::base {
 namespace {
 
+/// Which of the levels that are open are objects, a bit each; the first 64 of them cost no memory.
+class JsonLevels {
+ public:
+  std::size_t depth() const { return depth_; }
+  bool in_object() const {
+    return depth_ <= kNear ? (near_ >> (depth_ - 1) & 1U) != 0 : far_.back();
+  }
+  void Push(bool object) {
+    if (depth_ >= kNear)
+      far_.push_back(object);
+    else
+      near_ = (near_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
+    ++depth_;
+  }
+  void Pop() {
+    if (depth_ > kNear) far_.pop_back();
+    --depth_;
+  }
+
+ private:
+  static constexpr std::size_t kNear = 64;
+
+  std::size_t depth_ = 0;
+  std::uint64_t near_ = 0;
+  std::vector<bool> far_;
+};
+
 /// Walks over a text from left to right. What takes something says whether it was there.
 class JsonWalk {
  public:
-  explicit JsonWalk(std::string_view text) : rest_(text) {}
+  JsonWalk(std::string_view text, std::size_t max_depth) : rest_(text), max_depth_(max_depth) {}
 
-  bool IsOneValue() { return Value() && (Space(), rest_.empty()); }
+  /// No recursion: how deep a stranger nests is no matter of this thread's stack.
+  bool IsOneValue() {
+    bool expected = true;  // a value comes next
+    do {
+      if (expected ? !BeginValue(expected) : !BehindValue(expected)) return false;
+    } while (expected || levels_.depth() > 0);
+    Space();
+    return rest_.empty();
+  }
 
  private:
   void Space() {
@@ -36,14 +72,16 @@ class JsonWalk {
     return there;
   }
 
-  bool Value() {
+  /// Takes a value, or the bracket that opens one: then `expected` stays true, for the value that
+  /// must come first inside, unless nothing is inside.
+  bool BeginValue(bool& expected) {
     Space();
+    expected = false;
     if (rest_.empty()) return false;
     switch (rest_.front()) {
       case '{':
-        return Nested('}', [this] { return Member(); });
       case '[':
-        return Nested(']', [this] { return Value(); });
+        return Open(expected);
       case '"':
         return String();
       case 't':
@@ -57,25 +95,33 @@ class JsonWalk {
     }
   }
 
-  bool Member() {
-    Space();
-    return String() && (Space(), Take(':')) && Value();
-  }
-
-  template <class Element>
-  bool Nested(char close, Element element) {
-    if (++depth_ > kMaxStoredJsonDepth) return false;
+  bool Open(bool& expected) {
+    const bool object = rest_.front() == '{';
+    if (levels_.depth() == max_depth_) return false;
     rest_.remove_prefix(1);
     Space();
-    if (!Take(close)) {
-      do {
-        if (!element()) return false;
-        Space();
-      } while (Take(','));
-      if (!Take(close)) return false;
+    if (Take(object ? '}' : ']')) return true;
+    levels_.Push(object);
+    expected = true;
+    return !object || Name();
+  }
+
+  /// Behind a value that is complete: its comma, or the bracket that closes what it is in.
+  bool BehindValue(bool& expected) {
+    Space();
+    const bool object = levels_.in_object();
+    if (Take(',')) {
+      expected = true;
+      return !object || Name();
     }
-    --depth_;
+    if (!Take(object ? '}' : ']')) return false;
+    levels_.Pop();
     return true;
+  }
+
+  bool Name() {
+    Space();
+    return String() && (Space(), Take(':'));
   }
 
   bool String() {
@@ -118,12 +164,15 @@ class JsonWalk {
   }
 
   std::string_view rest_;
-  int depth_ = 0;
+  const std::size_t max_depth_;
+  JsonLevels levels_;
 };
 
 }  // namespace
 
-bool IsJson(std::string_view text) { return JsonWalk(text).IsOneValue(); }
+bool IsJson(std::string_view text, std::size_t max_depth) {
+  return JsonWalk(text, max_depth).IsOneValue();
+}
 
 std::string_view ObjectOrEmpty(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");

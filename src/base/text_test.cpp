@@ -3,6 +3,7 @@
 #include "base/base64.hpp"
 #include "base/decimal.hpp"
 #include "base/json_text.hpp"
+#include "base/json_view.hpp"
 #include "base/json_writer.hpp"
 #include "base/rate.hpp"
 #include "base/utf8.hpp"
@@ -185,6 +186,36 @@ TEST(JsonText, DeepNestingIsNoJsonAndCostsNoStack) {
   EXPECT_TRUE(IsJson(nested(kMaxStoredJsonDepth)));
   EXPECT_FALSE(IsJson(nested(kMaxStoredJsonDepth + 1)));
   EXPECT_FALSE(IsJson(std::string(1'000'000, '[')));
+  EXPECT_TRUE(IsJson(nested(1'000'000), SIZE_MAX));
+  std::string mixed = "1";
+  for (int level = 0; level < 100; ++level)
+    mixed = level % 3 == 0 ? "{\"a\":" + mixed + ",\"b\":[]}" : "[{}," + mixed + "]";
+  EXPECT_TRUE(IsJson(mixed, 101));
+  EXPECT_FALSE(IsJson(mixed, 100));
+  mixed[mixed.size() - 30] = mixed[mixed.size() - 30] == ']' ? '}' : ']';
+  EXPECT_FALSE(IsJson(mixed, 101));
+}
+
+TEST(JsonView, FindsWhatStandsInAnObjectAndDecodesNothingElse) {
+  const auto view = JsonView::Parse(
+      R"( {"a": {"b": [1, {"c": "x\"}]"}, -2.50]}, "text": "\u00e9\n\ud83d\ude00", "a\u0062": true,)"
+      R"( "half": "\ud800", "no": null, "n": 7, "n": 8} )");
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->kind(), JsonView::Kind::kObject);
+  const auto list = view->Find("a")->Find("b")->Values();
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[1].Find("c")->Text(), "x\"}]");
+  EXPECT_EQ(list[2].text(), "-2.50");
+  EXPECT_EQ(view->Find("text")->Text(), "\u00e9\n\U0001F600");
+  EXPECT_EQ(view->Find("ab")->kind(), JsonView::Kind::kTrue) << "a name may be escaped";
+  EXPECT_EQ(view->Find("half")->Text(), "\xED\xA0\x80") << "as WTF-8 has it";
+  EXPECT_EQ(view->Find("n")->text(), "8") << "the last one counts, as nearly all readers have it";
+  EXPECT_EQ(view->Find("no")->kind(), JsonView::Kind::kNull);
+  EXPECT_FALSE(view->Find("c"));
+  EXPECT_FALSE(view->Find("n")->Find("x"));
+  EXPECT_FALSE(view->Find("n")->Text());
+  EXPECT_TRUE(view->Find("n")->Values().empty());
+  EXPECT_FALSE(JsonView::Parse("{} {}"));
 }
 
 TEST(JsonText, WhatIsNoObjectIsAnEmptyOne) {

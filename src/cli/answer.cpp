@@ -143,7 +143,7 @@ JsonRow JsonRow::Parse(std::string_view json) {
   simdjson::dom::object object;
   if (parser.parse(compact).get(object) != simdjson::SUCCESS)
     throw NotUnderstood("an object is expected");
-  const std::vector<std::string_view> texts = http::MemberTexts(compact);
+  const std::vector<std::string_view> texts = http::ValueTexts(compact);
   JsonRow row;
   std::size_t member = 0;
   for (const auto& [name, value] : object) {
@@ -192,7 +192,7 @@ std::int64_t JsonRow::TimeMs(std::string_view field) const {
 std::vector<std::string> JsonRow::Items(std::string_view field) const {
   const std::string text = Literal(field);
   if (!text.starts_with('[')) throw NotUnderstood(fmt::format("{} is no list", field));
-  const auto items = http::ElementTexts(text);
+  const auto items = http::ValueTexts(text);
   return {items.begin(), items.end()};
 }
 

@@ -24,19 +24,18 @@ struct YamlNode {
   Shape shape = Shape::kNothing;
   int line = 1;
   std::string scalar;
-  std::vector<Entry> entries;  ///< of a mapping, in the order of the file
+  std::vector<Entry> entries;  ///< of a mapping or list, in the order of the file
 };
 
 struct YamlNode::Entry {
-  std::string key;
-  int line = 1;  ///< of the key
+  std::string key;  ///< empty in a list
+  int line = 1;     ///< of the key; in a list of the value
   YamlNode value;
 };
 
 /// Reads the one document of `text`. What is wrong is added to `problems` (where = "FILE:LINE"):
 /// malformed YAML, repeated keys, keys that are not plain text, aliases, a second document, nesting
-/// deeper than any setting has. Never throws for what stands in the file. Lists are skipped: no
-/// setting takes one yet.
+/// deeper than any setting has. Never throws for what stands in the file.
 YamlNode ParseYaml(std::string_view text, std::string_view file, Problems& problems);
 
 }  // namespace tenure::config

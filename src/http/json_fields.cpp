@@ -99,12 +99,12 @@ struct JsonObject::Impl {
   }
   /// The text of a value as it came, or of this object.
   std::string_view TextOf(const Field& field) {
-    if (member_texts.empty()) member_texts = MemberTexts(OwnText());
+    if (member_texts.empty()) member_texts = ValueTexts(OwnText());
     return member_texts[field.position];
   }
   std::string_view OwnText() {
     if (!parent) return body;
-    if (elements.empty()) elements = ElementTexts(parent->TextOf(*parent->Find(array)));
+    if (elements.empty()) elements = ValueTexts(parent->TextOf(*parent->Find(array)));
     return elements[index];
   }
   /// Null when it is missing or repeated.

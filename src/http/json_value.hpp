@@ -52,9 +52,8 @@ class JsonValue {
 //
 // REQUIRES: the text is valid JSON, which the parser has seen to; nothing is checked again.
 
-/// The texts of an object's values in their order, those of repeated names among them.
-std::vector<std::string_view> MemberTexts(std::string_view object);
-/// The texts of an array's elements.
-std::vector<std::string_view> ElementTexts(std::string_view array);
+/// The texts of an array's elements, or of an object's values in their order (those of repeated
+/// names among them).
+std::vector<std::string_view> ValueTexts(std::string_view array_or_object);
 
 }  // namespace tenure::http
