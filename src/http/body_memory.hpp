@@ -42,6 +42,9 @@ class BodyShare {
   BodyShare(const BodyShare&) = delete;
   BodyShare& operator=(const BodyShare&) = delete;
 
+  /// From now on of that. REQUIRES: it has nothing.
+  void Use(std::shared_ptr<BodyMemory> memory) { memory_ = std::move(memory); }
+
   /// Has at least `bytes` from now on; false, and nothing changes, when there is no room.
   bool GrowTo(std::size_t bytes) {
     if (bytes <= bytes_) return true;
@@ -55,7 +58,7 @@ class BodyShare {
   }
 
  private:
-  const std::shared_ptr<BodyMemory> memory_;
+  std::shared_ptr<BodyMemory> memory_;
   std::size_t bytes_ = 0;
 };
 

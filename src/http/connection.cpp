@@ -157,8 +157,10 @@ void Connection::Admit() {
     if (!reader_.body_is_here()) return Serve();
     return reader_.TakeBody(std::numeric_limits<std::size_t>::max());
   }
-  const std::size_t of_route = admission_.route->max_body_bytes;
-  reader_.TakeBody(of_route > 0 ? of_route : context_.options.max_body_bytes);
+  const Route& route = *admission_.route;
+  reader_.TakeBody(
+      route.max_body_bytes > 0 ? route.max_body_bytes : context_.options.max_body_bytes,
+      route.body_memory);
 }
 
 void Connection::Serve() {

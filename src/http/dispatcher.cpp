@@ -1,54 +1,17 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/log.hpp"
 #include "http/fences.hpp"
 #include "http/protection.hpp"
 #include "http/server_context.hpp"
-#include "http/text.hpp"
 
 namespace tenure::http {
 namespace {
 
-constexpr std::string_view kJson = "application/json";
-
 bool IsWrite(Method method) {
   return method == Method::kPut || method == Method::kPost || method == Method::kPatch;
-}
-
-bool Takes(const Route& route, std::string_view type) {
-  if (route.content_types.empty()) return EqualsNoCase(type, kJson);
-  return std::any_of(route.content_types.begin(), route.content_types.end(),
-                     [&](std::string_view taken) { return EqualsNoCase(type, taken); });
-}
-
-bool BringsABody(const Request& request) {
-  return std::any_of(request.headers.begin(), request.headers.end(), [](const auto& header) {
-    return EqualsNoCase(header.name, "Transfer-Encoding") ||
-           (EqualsNoCase(header.name, "Content-Length") && Trim(header.value) != "0");
-  });
-}
-
-/// Also for a write without a body: a form of a foreign page cannot send JSON's type, so asking for
-/// it keeps such forms out. A form cannot send a PATCH either: one that says nothing needs no type.
-void CheckContentType(const Route& route, const Request& request) {
-  bool taken = request.method == Method::kPatch && !BringsABody(request);
-  for (const auto& [name, value] : request.headers) {
-    if (!EqualsNoCase(name, "Content-Type")) continue;
-    taken = Takes(route, Trim(value.substr(0, value.find(';'))));
-    if (!taken) break;
-  }
-  if (taken) return;
-  const bool json = route.content_types.empty();
-  throw ProblemError(
-      {.status = 415,
-       .type = "unsupported-media-type",
-       .title = json ? "Only JSON is understood" : "This type of content is not understood here",
-       .detail = fmt::format(
-           "Send the header Content-Type: {}.",
-           json ? std::string(kJson) : fmt::format("{}", fmt::join(route.content_types, " or ")))});
 }
 
 [[noreturn]] void RefuseMethod(const std::vector<Method>& allowed) {
@@ -91,6 +54,8 @@ void Dispatcher::Check(Request& request, Admission& admission) const {
   if (protected_mode()) CheckLocal(request, parts_.scheme);
   const Route& route = FindRoute(request);
   admission.route = &route;
+  if (route.admit) route.admit(request);
+  if (route.scope == kSigned) return;
   Authorize(route, request);
   if (const auto quota = parts_.limits.Count(route, request)) {
     admission.quota = *quota;
@@ -108,6 +73,7 @@ void Dispatcher::Serve(const ExchangePtr& exchange, Admission admission) const {
   if (admission.refusal) return exchange->Reply(*admission.refusal);
   std::optional<Problem> problem;
   try {
+    if (admission.route->scope == kSigned) CountSigned(exchange);
     Run(exchange);
     return;
   } catch (const ProblemError& error) {
@@ -119,6 +85,13 @@ void Dispatcher::Serve(const ExchangePtr& exchange, Admission admission) const {
     problem = Internal();
   }
   if (!exchange->replied()) exchange->Reply(*problem);
+}
+
+void Dispatcher::CountSigned(const ExchangePtr& exchange) const {
+  const auto quota = parts_.limits.Count(exchange->route(), exchange->request());
+  if (!quota) return;
+  exchange->set_quota(*quota);
+  if (quota->retry_after_s > 0) throw ProblemError(RateLimited(*quota));
 }
 
 void Dispatcher::Run(const ExchangePtr& exchange) const {

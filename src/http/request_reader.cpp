@@ -22,7 +22,8 @@ RequestReader::RequestReader(std::size_t max_header_bytes, std::shared_ptr<BodyM
     : max_header_bytes_(max_header_bytes),
       capacity_(max_header_bytes + kRoomBytes),
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_ + Request::kBodyPadding)),
-      share_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      share_(memory_) {}
 
 std::span<char> RequestReader::Space() {
   if (state_ == State::kHeader) Compact();
@@ -53,8 +54,9 @@ void RequestReader::ForgetBody() {
   share_.Release();
 }
 
-void RequestReader::TakeBody(std::size_t max_bytes) {
+void RequestReader::TakeBody(std::size_t max_bytes, const std::shared_ptr<BodyMemory>& memory) {
   TENURE_CHECK(state_ == State::kHead, "a body is taken behind its header");
+  share_.Use(memory ? memory : memory_);
   max_body_bytes_ = max_bytes;
   if (head_.content_length > max_bytes)
     state_ = Refuse(Rejection::kBodyLimit, "Content-Length is over the limit.");

@@ -45,9 +45,10 @@ class RequestReader {
   bool body_is_here() const {
     return body_kind_ == Body::kInPlace && end_ - begin_ >= head_.content_length;
   }
-  /// Reads the body, too; one of more than `max_bytes` is refused.
+  /// Reads the body, too; one of more than `max_bytes` is refused. It is counted in `memory`; null:
+  /// in that of all bodies.
   /// REQUIRES: state() == kHead.
-  void TakeBody(std::size_t max_bytes);
+  void TakeBody(std::size_t max_bytes, const std::shared_ptr<BodyMemory>& memory = nullptr);
 
   /// Whether no byte of a next request is here.
   bool empty() const { return state_ == State::kHeader && begin_ == end_; }
@@ -93,6 +94,7 @@ class RequestReader {
   Body body_kind_ = Body::kInPlace;
   std::size_t max_body_bytes_ = 0;  // of the request that is being read
   ChunkDecoder chunks_;
+  const std::shared_ptr<BodyMemory> memory_;
   BodyShare share_;       // what gathered_ may grow to
   std::string gathered_;  // a body that is not in place
   Request request_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/body_memory.hpp"
 #include "http/exchange.hpp"
 
 namespace tenure::http {
@@ -19,16 +21,21 @@ namespace tenure::http {
 /// any other exception is a 500 and is logged.
 using Handler = std::function<void(const ExchangePtr&)>;
 
-/// The scope of a route that needs no token. A route has one or the other: what is left out is
-/// refused when it is added, so nothing is open because somebody forgot.
+/// The scope of a route that needs no token. A route has a rule: what is left out is refused when it
+/// is added, so nothing is open because somebody forgot.
 inline constexpr const char* kPublic = "public";
+/// The scope of a route that is opened by a signature of the body. Who signed is not known before
+/// the body is here, so the handler checks it, and after it what other routes are asked by the
+/// header: the type of the content (`CheckContentType`). Requests are counted when their body is
+/// here.
+inline constexpr const char* kSigned = "signed";
 
 struct Route {
   Method method = Method::kGet;
   std::string pattern;  ///< "/sessions/{id}"; a placeholder is one whole segment
   std::string
       operation;      ///< its operationId in openapi.json, and its label in metrics: "putSession"
-  std::string scope;  ///< what a token must carry, or kPublic
+  std::string scope;  ///< what a token must carry, kPublic or kSigned
   Handler handler;
   /// Names of this route may contain slashes: %2F in a placeholder is one. Elsewhere it is refused,
   /// since an intermediary may have decoded it and taken the path for another.
@@ -40,6 +47,12 @@ struct Route {
   std::string_view span_result = {};
   std::vector<std::pair<std::string_view, std::string_view>> span_attributes = {};  ///< of each
   std::size_t max_body_bytes = 0;  ///< 0: as the server says
+  /// Where its bodies are counted, small ones in the connection's own buffer aside; null: with those
+  /// of all other routes.
+  std::shared_ptr<BodyMemory> body_memory{};
+  /// Looks at the header before anything is read or kept for the body; throws ProblemError when it
+  /// is not welcome. Must not block. Empty: every body is.
+  std::function<void(const Request&)> admit{};
   /// Of a write: what its Content-Type may be; empty: application/json and nothing else. (A form of
   /// a foreign page cannot send that type, also not without a body.)
   std::vector<std::string_view> content_types = {};
@@ -47,6 +60,10 @@ struct Route {
   /// and changes something does so on record.
   std::vector<std::string> acts = {};
 };
+
+/// Throws ProblemError 415 when a write's Content-Type is none that the route takes. The dispatcher
+/// asks this by the header, of routes that are not signed.
+void CheckContentType(const Route& route, const Request& request);
 
 /// All routes of the server. Filled before the server starts, constant afterwards.
 ///

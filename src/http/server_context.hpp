@@ -47,6 +47,7 @@ class Dispatcher {
 
  private:
   void Check(Request& request, Admission& admission) const;
+  void CountSigned(const ExchangePtr& exchange) const;
   void Run(const ExchangePtr& exchange) const;
   const Route& FindRoute(Request& request) const;
   void Authorize(const Route& route, Request& request) const;

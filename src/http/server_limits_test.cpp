@@ -139,6 +139,61 @@ TEST_P(LimitsOver, ARouteMayHaveItsOwnLimitAndItsOwnTypes) {
   ExpectRefused(client_, 413);
 }
 
+// ---- routes that a signature opens
+
+std::string PostSigned(std::string_view body, std::string_view headers = "") {
+  return fmt::format("POST /signed HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n{}",
+                     body.size(), headers, body);
+}
+
+TEST(SignedRoutes, AskForNoTokenAndForTheTypeOfTheContentBehindTheSignature) {
+  TestServer server({}, WithToken);
+  auto client = server.Connect();
+  EXPECT_EQ(client.Ask(PostSigned("signed", "Content-Type: application/json\r\n")).body, "signed");
+  EXPECT_EQ(client.Ask(PostSigned("signed", "Content-Type: text/plain\r\n")).status, 415);
+  EXPECT_EQ(client.Ask(PostSigned("forged", "Content-Type: text/plain\r\n")).status, 401)
+      << "who is not known learns nothing about what would be taken";
+}
+
+TEST(SignedRoutes, LookAtTheHeaderBeforeTheBody) {
+  TestServer server;
+  auto stranger = server.Connect();
+  stranger.Send(
+      "POST /signed HTTP/1.1\r\nHost: localhost\r\nX-Stranger: 1\r\nContent-Length: 99\r\n\r\n");
+  ExpectRefused(stranger, 404);
+  auto large = server.Connect();
+  large.Send("POST /signed HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70001\r\n\r\n");
+  ExpectRefused(large, 413);
+}
+
+TEST(SignedRoutes, AreCountedWhenTheirBodyIsHere) {
+  TestServer server({.rate_classes = {{"few", {1, 3'600'000}}}});
+  auto client = server.Connect();
+  const std::string json = "Content-Type: application/json\r\n";
+  const RawAnswer first = client.Ask(PostSigned("signed", json));
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(first.Header("RateLimit-Remaining"), "0");
+  EXPECT_EQ(client.Ask(PostSigned("signed", json)).status, 429);
+  EXPECT_EQ(client.Ask(PostSigned(std::string(70'001, 'x'), json)).status, 413);
+}
+
+TEST(SignedRoutes, OfOneRouteBodiesHaveAMemoryOfTheirOwn) {
+  TestServer server;
+  const std::string header =
+      "POST /signed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Expect: 100-continue\r\nContent-Length: 60000\r\n\r\n";
+  auto first = server.Connect();
+  EXPECT_EQ(first.Ask(header).status, 100);
+  auto second = server.Connect();
+  second.Send(header);
+  ExpectRefused(second, 503);
+  EXPECT_EQ(server.Connect().Ask(Put("/echo", std::string(60'000, 'x'))).status, 200);
+  first.Send("signed" + std::string(59'994, 'x'));
+  EXPECT_EQ(first.ReadResponse().body.size(), 60'000U);
+  server.Settle();
+  EXPECT_EQ(server.Connect().Ask(header).status, 100) << "it is given back";
+}
+
 class BodiesOver : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Framed, BodiesOver, testing::Values("Content-Length: 60000", kChunked),
                          [](const auto& one) {

@@ -137,6 +137,25 @@ void TestServer::AddRoutes() {
        .handler = [](const ExchangePtr& x) { x->Reply(Text(std::string(x->request().body))); },
        .max_body_bytes = 100,
        .content_types = {"application/x-www-form-urlencoded", "text/plain"}});
+  router.Add({.method = Method::kPost,
+              .pattern = "/signed",
+              .operation = "postSigned",
+              .scope = kSigned,
+              .handler =
+                  [](const ExchangePtr& x) {
+                    if (!x->request().body.starts_with("signed"))
+                      throw ProblemError({.status = 401, .type = "bad-signature"});
+                    CheckContentType(x->route(), x->request());
+                    x->Reply(Text(std::string(x->request().body)));
+                  },
+              .rate_class = "few",
+              .max_body_bytes = 70'000,
+              .body_memory = std::make_shared<BodyMemory>(100'000),
+              .admit =
+                  [](const Request& request) {
+                    if (request.FindHeader("X-Stranger"))
+                      throw ProblemError({.status = 404, .type = "not-found"});
+                  }});
   add(Method::kGet, "/throws/{what}", "getThrows", [](const ExchangePtr& x) {
     const std::string& what = x->request().path_parameters.at(0);
     if (what == "problem") throw ProblemError(NotFound("gone fishing"));

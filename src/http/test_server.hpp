@@ -67,8 +67,8 @@ class TestCertificate {
 
 /// Routes: GET /hello, PUT /echo (its body), GET /held (answered by the test), GET /items/{id},
 /// GET /medium (64 KiB), GET /large (8 MiB), GET /throws/{what}, POST /act, GET /forgets, GET and PUT
-/// /guarded (with a token), PUT /form (100 bytes of a form).
-/// Of these /items/{id}, /act and /guarded are of the rate class "few", /hello of "none".
+/// /guarded (with a token), PUT /form (100 bytes of a form), POST /signed (a body that begins so).
+/// Of these /items/{id}, /act, /signed and /guarded are of the rate class "few", /hello of "none".
 class TestServer {
   std::mutex mutex_;
   base::Executor* last_loop_ = nullptr;  // guarded by mutex_, as is
