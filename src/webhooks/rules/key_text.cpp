@@ -20,7 +20,8 @@ bool IsPlain(char c) {
 }
 
 bool LooksShortened(std::string_view text) {
-  if (text.size() != kKeptBytes + 1 + 2 * kHashBytes || text[kKeptBytes] != kShortened) return false;
+  if (text.size() != kKeptBytes + 1 + 2 * kHashBytes || text[kKeptBytes] != kShortened)
+    return false;
   const std::string_view hash = text.substr(kKeptBytes + 1);
   return std::all_of(hash.begin(), hash.end(), [](char c) { return HexDigit(c).has_value(); });
 }
