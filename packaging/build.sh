@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by ./start and ./test: building one of the presets. REQUIRES: $root is the project's folder.
 
-# How many compilers at once: one per core, but none without 1.5 GiB of memory for it.
+# How many compilers at once: one per core, but none without 2 GiB of memory for it.
 build_jobs() {
   local by_memory cores
   cores=$(nproc)
-  by_memory=$(awk '/^MemTotal:/ { print int($2 / 1572864) }' /proc/meminfo)
+  by_memory=$(awk '/^MemTotal:/ { print int($2 / 2097152) }' /proc/meminfo)
   echo $((by_memory < 1 ? 1 : by_memory < cores ? by_memory : cores))
 }
 

@@ -81,13 +81,7 @@ std::function<void()> Frame::NextWork(std::size_t index) {
   return [&process] { process.Drive(); };
 }
 
-/// A new process in place of the old one.
-void Frame::Restart(std::size_t index) {
-  Process& process = *processes_[index];
-  process.server_.reset();
-  process.wake_.reset();
-  process.store_.reset();
-  process.early_ms_ = 0;
+std::unique_ptr<KeptConnections> Frame::Connect(Process& process) {
   auto options = store_.PostgresOptions();
   options.lock_timeout_ms = 0;  // real time must decide nothing here
   options.statement_timeout_ms = 0;
@@ -97,12 +91,23 @@ void Frame::Restart(std::size_t index) {
     if (const auto planted = planted_.find(query->name); planted != planted_.end())
       query = &planted->second;
   options.queries = process.queries_of_store_;
+  return std::make_unique<KeptConnections>(
+      db::postgres::MakeEngine(std::move(options), "", store_.metrics()));
+}
+
+/// A new process in place of the old one.
+void Frame::Restart(std::size_t index) {
+  Process& process = *processes_[index];
+  process.server_.reset();
+  process.wake_.reset();
+  process.store_.reset();
+  process.early_ms_ = 0;
+  if (!process.connections_) process.connections_ = Connect(process);
   db::StoreOptions lanes;
   lanes.write_lanes = 1;
   lanes.lanes.max_wait_ms = kNeverMs;
-  process.store_ = std::make_unique<db::Store>(
-      db::postgres::MakeEngine(std::move(options), "", store_.metrics()), lanes, clock(),
-      store_.metrics());
+  process.store_ =
+      std::make_unique<db::Store>(process.connections_->Lend(), lanes, clock(), store_.metrics());
   OnOpen(*process.store_);
   process.store_->Open();
   process.lane_ = &process.store_->WriteLane(0);
@@ -118,9 +123,7 @@ void Frame::Forget(Process& process) {
 }
 
 int Frame::BackendPid(std::size_t index) {
-  return dynamic_cast<db::postgres::PostgresConnection&>(
-             processes_[index]->lane_.load()->connection())
-      .backend_pid();
+  return BackendPidOf(processes_[index]->lane_.load()->connection());
 }
 
 void Frame::Blocked(std::size_t index) {

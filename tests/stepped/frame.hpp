@@ -16,6 +16,7 @@
 #include "base/uuid.hpp"
 #include "db/query.hpp"
 #include "db/store.hpp"
+#include "stepped/kept_connections.hpp"
 #include "stepped/world.hpp"
 #include "store/tables.hpp"
 #include "store/test_store.hpp"
@@ -74,6 +75,7 @@ class Process final : public base::Clock, public db::StepHook {
   std::int64_t early_ms_ = 0;  // of a clock that was read before the lock; 0: there is none
   int batches_left_ = 0;
   std::vector<const db::Query*> queries_of_store_;
+  std::unique_ptr<KeptConnections> connections_;
   std::unique_ptr<db::Store> store_;
   std::unique_ptr<wake::Registry> wake_;
   std::unique_ptr<Server> server_;
@@ -195,6 +197,7 @@ class Frame : private World::Actors {
   friend class Process;
 
   std::function<void()> NextWork(std::size_t index) final;
+  std::unique_ptr<KeptConnections> Connect(Process& process);
   void Restart(std::size_t index) final;
   int BackendPid(std::size_t index) final;
   void Blocked(std::size_t index) final;

@@ -54,7 +54,7 @@ class PostgresTables final : public Tables {
 
   bool IsPostgres() const override { return true; }
   Rows Ask(const std::string& sql) override {
-    const std::unique_ptr<PGresult, Closer> result(PQexec(connection_.get(), sql.c_str()));
+    const auto result = Answer(sql);
     const auto status = PQresultStatus(result.get());
     TENURE_CHECK(status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK,
                  PQerrorMessage(connection_.get()));
@@ -79,7 +79,30 @@ class PostgresTables final : public Tables {
     void operator()(PGconn* connection) const { PQfinish(connection); }
     void operator()(PGresult* result) const { PQclear(result); }
   };
+  using Result = std::unique_ptr<PGresult, Closer>;
+
+  /// What is asked again is prepared: a judge asks the same after each commit.
+  Result Answer(const std::string& sql) {
+    if (asked_.size() == kRemembered) {
+      PQclear(PQexec(connection_.get(), "deallocate all"));
+      asked_.clear();
+    }
+    const auto [found, is_new] = asked_.try_emplace(sql);
+    std::string& name = found->second;
+    if (is_new) return Result(PQexec(connection_.get(), sql.c_str()));
+    if (name.empty()) {
+      const std::string next = fmt::format("q{}", ++prepared_);
+      Result prepared(PQprepare(connection_.get(), next.c_str(), sql.c_str(), 0, nullptr));
+      if (PQresultStatus(prepared.get()) != PGRES_COMMAND_OK) return prepared;
+      name = next;
+    }
+    return Result(PQexecPrepared(connection_.get(), name.c_str(), 0, nullptr, nullptr, nullptr, 0));
+  }
+
+  static constexpr std::size_t kRemembered = 100;
   std::unique_ptr<PGconn, Closer> connection_;
+  std::unordered_map<std::string, std::string> asked_;  // and how it is called, once prepared
+  int prepared_ = 0;
 };
 
 }  // namespace
