@@ -64,9 +64,9 @@ TEST_F(ServiceTest, ACapabilityThatLacksWhatItNeedsIsRefusedByName) {
   for (const std::string_view missing : {"messages", "sessions"}) {
     try {
       const Service service(settings_, "test", AllBut(missing));
-      FAIL() << "usage needs " << missing;
+      FAIL() << "others need " << missing;
     } catch (const base::UserError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("usage needs " + std::string(missing)));
+      EXPECT_THAT(error.what(), HasSubstr(" needs " + std::string(missing)));
     }
   }
 }

@@ -20,7 +20,9 @@ class MachineClock final : public Clock {
 }  // namespace
 
 const Clock& SystemClock() {
-  static const MachineClock clock;
+  // Never destroyed: a thread that is left behind (a look-up of a name that hangs) may ask for the
+  // time while the program ends.
+  static const MachineClock& clock = *new MachineClock();
   return clock;
 }
 

@@ -43,13 +43,14 @@ class JsonScanner {
   }
   /// Behind the string that begins at `at`.
   std::size_t StringEnd(std::size_t at) const {
-    for (++at; at < rest_.size(); ++at) {
+    ++at;
+    while (at < rest_.size()) {
       at = rest_.find_first_of("\"\\", at);
-      if (at == std::string_view::npos) return rest_.size();
-      if (rest_[at] == '"') break;
-      ++at;
+      if (at == std::string_view::npos) break;
+      if (rest_[at] == '"') return at + 1;
+      at += 2;
     }
-    return at + 1;
+    return rest_.size();
   }
   /// Behind the bracket that closes the first one.
   std::size_t NestedEnd() const {

@@ -12,7 +12,7 @@ namespace {
 namespace beast = boost::beast;
 using beast::http::field;
 using beast::http::verb;
-using ErrorCode = beast::error_code;
+using ParseError = beast::error_code;
 using BeastView = beast::string_view;
 
 std::string_view View(BeastView text) { return {text.data(), text.size()}; }
@@ -41,13 +41,13 @@ class Collector final : public beast::http::basic_parser<true> {
 
  private:
   void on_request_impl(verb, BeastView method, BeastView raw_target, int raw_version,
-                       ErrorCode&) override {
+                       ParseError&) override {
     request_.method = MethodOf(View(method));
     version = raw_version;
     target = View(raw_target);
   }
 
-  void on_field_impl(field name, BeastView name_text, BeastView value, ErrorCode&) override {
+  void on_field_impl(field name, BeastView name_text, BeastView value, ParseError&) override {
     request_.headers.push_back({View(name_text), View(value)});
     switch (name) {
       case field::host:
@@ -70,20 +70,20 @@ class Collector final : public beast::http::basic_parser<true> {
     }
   }
 
-  void on_response_impl(int, BeastView, int, ErrorCode&) override {}
-  void on_header_impl(ErrorCode&) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
-  std::size_t on_body_impl(BeastView, ErrorCode&) override { return 0; }
-  void on_chunk_header_impl(std::uint64_t, BeastView, ErrorCode&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, BeastView, ErrorCode&) override { return 0; }
-  void on_finish_impl(ErrorCode&) override {}
+  void on_response_impl(int, BeastView, int, ParseError&) override {}
+  void on_header_impl(ParseError&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, ParseError&) override {}
+  std::size_t on_body_impl(BeastView, ParseError&) override { return 0; }
+  void on_chunk_header_impl(std::uint64_t, BeastView, ParseError&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, BeastView, ParseError&) override { return 0; }
+  void on_finish_impl(ParseError&) override {}
 
   Request& request_;
 };
 
 Refusal Malformed(std::string_view detail) { return {Rejection::kMalformed, detail}; }
 
-Refusal FromBeast(const ErrorCode& code) {
+Refusal FromBeast(const ParseError& code) {
   using beast::http::error;
   switch (static_cast<error>(code.value())) {
     case error::bad_method:
@@ -159,7 +159,7 @@ std::optional<Refusal> ParseHead(std::string_view block, Request& request, Head&
   head = Head();
   Collector seen(request);
   seen.header_limit(static_cast<std::uint32_t>(block.size() + 1));  // its size was checked before
-  ErrorCode error;
+  ParseError error;
   const std::size_t used = seen.put(boost::asio::buffer(block.data(), block.size()), error);
   if (error) return FromBeast(error);
   if (used != block.size() || !seen.is_header_done())

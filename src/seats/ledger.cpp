@@ -243,7 +243,9 @@ AcquireOutcome Ledger::Acquire(const AcquireCommand& command) {
 AcquireOutcome Ledger::AcquireOwn(SeatRow& row, const AcquireCommand& command) {
   if (row.person != command.person) return MachineHeld{row.expires_ms - now_ms_};
   if (row.is_held() && row.revoked) return Denied(Full::Reason::kRevoked, row.expires_ms - now_ms_);
-  if (row.is_held()) return Resume(row, command);
+  // A restored copy may have a holding that was released since, and its seat may be another's by
+  // now: while that lasts, only who names the very holding as its former one goes on with it.
+  if (row.is_held() && (!IsFrozen() || command.former == row.session)) return Resume(row, command);
   if (IsFrozen()) return Denied(Full::Reason::kFrozen, frozen_until_ms_ - now_ms_);
   if (!CanGive()) return Denied(Full::Reason::kFull, LookInMs());
   return GrantRow(row, command);

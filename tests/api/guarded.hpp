@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/api.hpp"
+#include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
 #include "app/service.hpp"
 #include "auth/signer.hpp"
@@ -17,9 +18,11 @@
 namespace tenure::api {
 
 inline constexpr const char* kAllScopes[] = {
-    "sessions:read",  "sessions:write", "leases:read",   "leases:write", "messages:read",
-    "messages:write", "usage:read",     "ops:read",      "admin",        "seats:use",
-    "seats:operate",  "licenses:read",  "licenses:admin"};
+    "sessions:read",  "sessions:write",     "leases:read",         "leases:write",
+    "messages:read",  "messages:write",     "usage:read",          "ops:read",
+    "admin",          "seats:use",          "seats:operate",       "licenses:read",
+    "licenses:admin", "subscriptions:read", "subscriptions:write", "jobs:read",
+    "jobs:write"};
 
 inline std::string EveryScopeBut(const std::string& missing) {
   std::string scopes;
@@ -67,7 +70,13 @@ class GuardedServer {
   void Execute(const std::string& sql) const {
     ExecuteSqlite(folder_.path() / "data" / "tenure.db", sql);
   }
-  std::span<const http::Route> routes() const { return service_.router().routes(); }
+  /// Those of the API: pages hold no data (page_test.cpp).
+  std::vector<http::Route> routes() const {
+    std::vector<http::Route> routes;
+    std::ranges::copy_if(service_.router().routes(), std::back_inserter(routes),
+                         [](const http::Route& route) { return !route.page; });
+    return routes;
+  }
   const auth::Signer& signer() const { return signer_; }
   int port() const { return port_; }
 
@@ -82,6 +91,8 @@ class GuardedServer {
     settings.auth.audience = "tenure";
     settings.auth.keys = {key};
     settings.usage.interval_ms = 1'000;
+    settings.push.allow = {base::AllowedHost::Parse(PushSettings::kAllow).value()};
+    settings.secrets.key_file = PushSettings::KeyFile();
     if (change) change(settings);
     return settings;
   }

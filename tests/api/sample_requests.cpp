@@ -1,8 +1,29 @@
 #include "api/sample_requests.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "api/calls.hpp"
+#include "support/temp_dir.hpp"
 
 namespace tenure::api {
+
+const std::string& PushSettings::KeyFile() {
+  static const support::TempDir folder;
+  static const std::string path = [] {
+    const std::string file = folder / "keys";
+    std::ofstream(file) << "k:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+    return file;
+  }();
+  return path;
+}
+
+std::vector<std::string> PushSettings::Flags(std::vector<std::string> more) {
+  more.insert(more.end(), {"--set", std::string("push.allow=") + kAllow, "--set",
+                           "secrets.key_file=" + KeyFile()});
+  return more;
+}
 
 Key SampleRequests::KeyOfTenant() const {
   Key key = NewKey();
@@ -19,9 +40,11 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
       path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
     return OfMessages(method, path);
+  if (path.starts_with("/api/v1/jobs")) return OfJobs(method, path);
   if (path.starts_with("/usage/")) return OfUsage(method, path);
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
+  if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
   std::string target = path;
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
@@ -59,6 +82,23 @@ SampleRequests::Request SampleRequests::OfInbox(const std::string& action) const
           key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
 }
 
+SampleRequests::Request SampleRequests::OfJobs(const std::string& method,
+                                               const std::string& path) const {
+  const std::string put = R"({"topic":"t","cron":"* * * * *"})";
+  if (path == "/api/v1/jobs/preview") return {path, R"({"cron":"0 3 * * *"})"};
+  if (path == "/api/v1/jobs") return {path, ""};
+  const std::string job = "/api/v1/jobs/" + NewUuid();
+  if (method == "PUT" && path == "/api/v1/jobs/{name}") return {job, put};
+  api_.Call("PUT", job, put);
+  const std::string action = path.substr(std::string("/api/v1/jobs/{name}").size());
+  // One that is not paused cannot be resumed.
+  if (action == "/resume") api_.Call("POST", job + "/pause", R"({"reason":"a test"})");
+  if (action == "/backfill")
+    return {job + action, R"({"from":")" + TimeText(WallMs() - 600'000) + R"(","to":")" +
+                              TimeText(WallMs() - 60'000) + "\"}"};
+  return {job + action, method == "POST" ? "{}" : ""};
+}
+
 SampleRequests::Request SampleRequests::OfMessages(const std::string& method,
                                                    const std::string& path) const {
   const Topic topic(api_);
@@ -90,6 +130,20 @@ SampleRequests::Request SampleRequests::OfUsage(const std::string& method,
 }
 
 /// A licence of one seat with a holder, and where it is asked for somebody who waits.
+SampleRequests::Request SampleRequests::OfPush(const std::string& method,
+                                               const std::string& path) const {
+  const std::string base = "/api/v1/subscriptions";
+  const std::string name = base + "/" + NewUuid();
+  // Nobody listens there.
+  const auto wish = [] {
+    return R"({"topic":")" + NewUuid() + R"(","url":"https://127.0.0.1:1/hook"})";
+  };
+  if (path == base) return {path, ""};
+  if (method == "PUT" && path == base + "/{name}") return {name, wish()};
+  api_.Call("PUT", name, wish());
+  return {name + path.substr((base + "/{name}").size()), method == "POST" ? "{}" : ""};
+}
+
 SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
                                                 const std::string& path) const {
   const std::string base = "/api/v1/licenses";

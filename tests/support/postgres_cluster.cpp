@@ -76,10 +76,10 @@ std::string PostgresCluster::Url(std::string_view database) const {
   return "postgresql://postgres@127.0.0.1:" + std::to_string(port()) + "/" + std::string(database);
 }
 
-std::string PostgresCluster::CreateDatabase() {
+std::string PostgresCluster::CreateDatabase(std::string_view like) {
   const auto name = "test_" + std::to_string(++databases_);
   // Copying the template's files is quicker than logging its pages as long as nothing is synced.
-  Execute("postgres", "CREATE DATABASE " + name + " TEMPLATE template0" +
+  Execute("postgres", "CREATE DATABASE " + name + " TEMPLATE " + std::string(like) +
                           (options_.durable ? "" : " STRATEGY file_copy"));
   return name;
 }

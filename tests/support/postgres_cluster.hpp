@@ -65,8 +65,8 @@ class PostgresCluster {
   /// "postgresql://postgres@127.0.0.1:PORT/DATABASE".
   std::string Url(std::string_view database = "postgres") const;
 
-  /// The name of a new empty database.
-  std::string CreateDatabase();
+  /// The name of a new database: an empty one, or a copy of one that nobody is connected to.
+  std::string CreateDatabase(std::string_view like = "template0");
   /// Cuts the connections to it, then removes it.
   void DropDatabase(std::string_view database);
 

@@ -318,8 +318,27 @@ TEST(WhyTopic, SaysWhatItsMessagesWaitFor) {
 
 constexpr std::string_view kHealth =
     R"({"status":"ok","version":"0.1.0","store":{"status":"ok","place":"here",)"
-    R"("warnings":["frozen","clock-step"]},"jobs":[{"name":"gauges","status":"ok"}],)"
+    R"("warnings":["frozen","clock-step"]},"background":[{"name":"gauges","status":"ok"}],)"
     R"("tasks":[{"name":"usage.windows","status":"failed"}]})";
+
+TEST(WhyJob, SaysWhenItRunsNextAndWhatStoodInItsWay) {
+  const std::string job =
+      R"({"name":"nightly","enabled":true,"paused":null,"time_zone":"Europe/Berlin","upcoming":[)"
+      R"({"time":"2026-01-02T02:00:00.000Z","local_time":"2026-01-02T03:00:00"}]})";
+  const std::string runs =
+      R"({"items":[{"run_id":"b","nominal_time":"2026-01-01T03:00:00.000Z","status":"skipped",)"
+      R"("skipped_reason":"overlap","blocked_by":"a"},{"run_id":"a","nominal_time":)"
+      R"("2026-01-01T02:00:00.000Z","status":"claimed","owner":"me","held_until":)"
+      R"("2026-01-01T03:00:30.000Z"}]})";
+  const ScriptedServer server({Ok(job), Ok(runs)});
+  EXPECT_EQ(server.Run({"why", "job", "nightly"}).out,
+            "nightly: It runs next at 2026-01-02T03:00:00 Europe/Berlin "
+            "(2026-01-02T02:00:00.000Z). The run of 2026-01-01T03:00:00.000Z was skipped because "
+            "that of 2026-01-01T02:00:00.000Z is still claimed by me until "
+            "2026-01-01T03:00:30.000Z.\n");
+  EXPECT_EQ(server.asked(), (std::vector<std::string>{"GET /api/v1/jobs/nightly",
+                                                      "GET /api/v1/jobs/nightly/runs?limit=20"}));
+}
 
 TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
   const ScriptedServer server(
@@ -349,7 +368,7 @@ TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
 TEST(Status, AServerThatIsNotReadyIsExitCode5AndWhoMaySeeNoTopicsSeesTheRest) {
   http::Response down =
       Ok(R"({"status":"unavailable","version":"1","store":{"status":"unavailable","place":"x"},)"
-         R"("jobs":[],"tasks":[]})");
+         R"("background":[],"tasks":[]})");
   down.status = 503;
   const ScriptedServer unready({down});
   const Ran ran = unready.Run({"status"});

@@ -142,7 +142,8 @@ TEST(Program, TheCompletionScriptKnowsCommandsAndFlags) {
   EXPECT_EQ(ran.exit, cli::kExitDone);
   EXPECT_THAT(ran.out, HasSubstr("session) words=\"put get list end \""));
   EXPECT_THAT(ran.out, HasSubstr("lease) words=\"list show history break run \""));
-  EXPECT_THAT(ran.out, HasSubstr("why) words=\"lease message topic seat license \""));
+  EXPECT_THAT(ran.out,
+              HasSubstr("why) words=\"lease message topic job subscription seat license \""));
   EXPECT_THAT(ran.out, HasSubstr("--state) COMPREPLY=($(compgen -W \"free held broken\""));
   EXPECT_THAT(
       ran.out,

@@ -74,6 +74,11 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/leases", "listLeases");
   add(http::Method::kGet, "/api/v1/leases/{name}", "getLease");
   add(http::Method::kPost, "/api/v1/leases/{name}/break", "breakLease");
+  add(http::Method::kGet, "/api/v1/jobs", "listJobs");
+  add(http::Method::kGet, "/api/v1/jobs/{name}", "getJob");
+  add(http::Method::kGet, "/api/v1/jobs/{name}/runs", "listJobRuns");
+  add(http::Method::kPost, "/api/v1/jobs/preview", "previewJob");
+  add(http::Method::kGet, "/api/v1/subscriptions", "listSubscriptions");
   add(http::Method::kGet, "/api/v1/topics", "listTopics");
   add(http::Method::kGet, "/api/v1/topics/{name}", "getTopic");
   add(http::Method::kGet, "/health", "getHealth");

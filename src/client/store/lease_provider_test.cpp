@@ -48,7 +48,7 @@ TEST_F(SqliteLeases, AFenceOfAPredecessorIsStale) {
 }
 
 TEST(OpenProvider, SaysWhatItTakes) {
-  EXPECT_THROW(OpenProvider("redis://localhost"), std::invalid_argument);
+  EXPECT_THROW(OpenProvider("mysql://localhost"), std::invalid_argument);
   EXPECT_THROW(OpenProvider("http://token@tenure.example"), std::invalid_argument)
       << "in clear text";
   EXPECT_NO_THROW(OpenProvider("http://token@tenure.example", {.insecure = true}));

@@ -12,7 +12,8 @@
 namespace tenure::webhooks::rules {
 namespace {
 
-constexpr std::array<std::string_view, 4> kWords = {"$event", "$action", "$entity", "$repository"};
+constexpr std::array<std::string_view, 4> kTemplateWords = {"$event", "$action", "$entity",
+                                                            "$repository"};
 
 /// Whether it has a character that no value has (EncodePart), so that values on both of its sides
 /// are told from one another.
@@ -23,7 +24,8 @@ bool Separates(std::string_view text) {
 }
 
 std::optional<std::string> PlaceholderProblem(std::string_view placeholder) {
-  if (std::find(kWords.begin(), kWords.end(), placeholder) != kWords.end()) return std::nullopt;
+  if (std::find(kTemplateWords.begin(), kTemplateWords.end(), placeholder) != kTemplateWords.end())
+    return std::nullopt;
   if (placeholder.starts_with('$'))
     return fmt::format("{{{}}} is none of {{$event}}, {{$action}}, {{$entity}} and {{$repository}}",
                        base::Printable(placeholder));
