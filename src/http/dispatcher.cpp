@@ -88,8 +88,9 @@ Dispatcher::Admission Dispatcher::Admit(Request& request) const {
 }
 
 void Dispatcher::Check(Request& request, Admission& admission) const {
-  if (protected_mode()) CheckLocal(request, parts_.scheme);
+  const bool visit = protected_mode() && CheckLocal(request, parts_.scheme);
   const Route& route = FindRoute(request);
+  if (visit && !route.page) RefuseVisit();
   admission.route = &route;
   Authorize(route, request);
   if (const auto quota = parts_.limits.Count(route, request)) {
@@ -144,7 +145,7 @@ const Route& Dispatcher::FindRoute(Request& request) const {
 void Dispatcher::Authorize(const Route& route, Request& request) const {
   if (!parts_.authenticator || route.scope == kPublic) return;
   request.principal = parts_.authenticator(request);
-  if (request.principal->Has(route.scope)) return;
+  if (route.scope == kAnyToken || request.principal->Has(route.scope)) return;
   throw ProblemError(
       {.status = 403,
        .type = "forbidden",
