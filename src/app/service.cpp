@@ -12,6 +12,7 @@
 #include "config/kinds.hpp"
 #include "db/maintenance.hpp"
 #include "leases/leases.hpp"
+#include "page/routes.hpp"
 #include "server/capability.hpp"
 #include "tasks/tasks.hpp"
 
@@ -27,10 +28,13 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
   return engine;
 }
 
-http::Router AllRoutes(const server::Capabilities& capabilities, const OpsParts& ops) {
+http::Router AllRoutes(const config::Settings& settings, const server::Capabilities& capabilities,
+                       const OpsParts& ops, const MeParts& me) {
   http::Router router;
   for (const server::Running& each : capabilities.running()) each.add_routes(router);
   AddOpsRoutes(router, ops);
+  AddMeRoute(router, me);
+  if (settings.dashboard) page::AddRoutes(router);
   return router;
 }
 
@@ -164,7 +168,8 @@ Service::Service(const config::Settings& settings, const std::string& process,
                                          base::SystemClock(), metrics_)),
       certificate_(MakeIf<http::CertificateKeeper>(settings_.tls.enabled(), FilesOf(settings_.tls),
                                                    base::SystemClock(), metrics_)),
-      router_(AllRoutes(capabilities_, ops_)),
+      me_{list_, process_, store_.engine(), router_, settings_.auth.enabled()},
+      router_(AllRoutes(settings_, capabilities_, ops_, me_)),
       server_(ServerOptionsOf(settings_, capabilities, certificate_.get()), router_, metrics_,
               base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_),
       ops_router_(OpsListenerRoutes(ops_)),

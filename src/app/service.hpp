@@ -6,6 +6,7 @@
 
 #include "app/background.hpp"
 #include "app/capabilities.hpp"
+#include "app/me_route.hpp"
 #include "app/ops_routes.hpp"
 #include "app/store_watch.hpp"
 #include "app/trace_exporter.hpp"
@@ -92,6 +93,7 @@ class Service {
   OpsParts ops_;
   const std::unique_ptr<auth::Authentication> auth_;            // null: protected mode
   const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP
+  const MeParts me_;
   const http::Router router_;
   http::Server server_;
   const http::Router ops_router_;

@@ -99,6 +99,7 @@ http::PrincipalPtr Authenticator::Verified(std::string_view token) {
     throw;
   }
   probe_.Verified();
+  claims.principal.expires_wall_ms = claims.expires_ms;
   http::PrincipalPtr principal = http::Known(std::move(claims.principal));
   cache_.Insert(digest, {.principal = principal,
                          .expires_wall_ms = claims.expires_ms,

@@ -243,6 +243,7 @@ struct Settings {
   Address listen{"127.0.0.1", 8080};
   std::string data = "./tenure-data";
   bool workers = true;
+  bool dashboard = true;
   StoreSettings store;
   LaneSettings lanes;
   HttpSettings http;

@@ -46,6 +46,11 @@ const Setting kTable[] = {
      "To keep some processes of an ensemble for requests alone; at least one process must have it "
      "on.",
      {.flag = "--workers"}},
+    {"dashboard", Switch{AT(dashboard)},
+     "Whether the web page is served below `/ui/`. It holds no data: it asks the API with the "
+     "token "
+     "of who reads it.",
+     "To `off` where nobody is to look at it in a browser."},
     {"rate_limits",
      Switch{AT(rate_limits.enabled)},
      "Whether the limits of the section of this name count; `off` switches all of them off, also "

@@ -51,8 +51,9 @@ Dispatcher::Admission Dispatcher::Admit(Request& request) const {
 }
 
 void Dispatcher::Check(Request& request, Admission& admission) const {
-  if (protected_mode()) CheckLocal(request, parts_.scheme);
+  const bool visit = protected_mode() && CheckLocal(request, parts_.scheme);
   const Route& route = FindRoute(request);
+  if (visit && !route.page) RefuseVisit();
   admission.route = &route;
   if (route.admit) route.admit(request);
   if (route.scope == kSigned) return;
@@ -117,7 +118,7 @@ const Route& Dispatcher::FindRoute(Request& request) const {
 void Dispatcher::Authorize(const Route& route, Request& request) const {
   if (!parts_.authenticator || route.scope == kPublic) return;
   request.principal = parts_.authenticator(request);
-  if (request.principal->Has(route.scope)) return;
+  if (route.scope == kAnyToken || request.principal->Has(route.scope)) return;
   throw ProblemError(
       {.status = 403,
        .type = "forbidden",

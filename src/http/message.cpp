@@ -88,11 +88,13 @@ const Kind& KindOf(Rejection rejection) { return kKinds[static_cast<std::size_t>
 
 constexpr std::size_t kHeaderEstimateBytes = 384;
 
-constexpr std::array<std::pair<int, std::string_view>, 22> kReasons{{
+constexpr std::array<std::pair<int, std::string_view>, 24> kReasons{{
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
     {204, "No Content"},
+    {303, "See Other"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},

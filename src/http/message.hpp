@@ -29,6 +29,7 @@ struct Principal {
   std::optional<std::string> tenant{};
   std::string person{};
   std::vector<std::string> scopes{};
+  std::int64_t expires_wall_ms = 0;  ///< of the token; 0: nothing ends
 
   bool Has(std::string_view scope) const {
     return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();

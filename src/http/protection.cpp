@@ -39,6 +39,12 @@ bool IsProxyHeader(std::string_view name) {
          EqualsNoCase(name, "X-Real-IP") || StartsWithNoCase(name, "X-Forwarded-");
 }
 
+/// A browser opens the answer as a page of its own, since somebody followed a link.
+bool IsNavigation(const Request& request) {
+  return request.method == Method::kGet && request.FindHeader("Sec-Fetch-Mode") == "navigate" &&
+         request.FindHeader("Sec-Fetch-Dest") == "document";
+}
+
 bool IsSameOrigin(std::string_view origin, std::string_view scheme, std::string_view host) {
   if (!StartsWithNoCase(origin, scheme)) return false;
   origin.remove_prefix(scheme.size());
@@ -57,10 +63,13 @@ bool IsLocalHost(std::string_view host) {
   return EqualsNoCase(host, "localhost") || host == "[::1]" || IsLoopbackV4(host);
 }
 
-void CheckLocal(const Request& request, std::string_view scheme) {
+void RefuseVisit() { RefuseForeign("Sec-Fetch-Site says that another site asks."); }
+
+bool CheckLocal(const Request& request, std::string_view scheme) {
   const std::string_view host = request.FindHeader("Host").value_or(std::string_view());
   if (!IsLocalHost(host))
     RefuseForeign("The Host header does not name this machine; use localhost, 127.0.0.1 or [::1].");
+  bool visit = false;
   for (const auto& [name, value] : request.headers) {
     switch (name.front() | 0x20) {  // most headers begin with none of these letters
       case 'o':
@@ -68,8 +77,10 @@ void CheckLocal(const Request& request, std::string_view scheme) {
           RefuseForeign("The Origin is another site.");
         break;
       case 's':
-        if (EqualsNoCase(name, "Sec-Fetch-Site") && value != "same-origin" && value != "none")
-          RefuseForeign("Sec-Fetch-Site says that another site asks.");
+        if (EqualsNoCase(name, "Sec-Fetch-Site") && value != "same-origin" && value != "none") {
+          if (!IsNavigation(request)) RefuseVisit();
+          visit = true;
+        }
         break;
       case 'f':
       case 'v':
@@ -80,6 +91,7 @@ void CheckLocal(const Request& request, std::string_view scheme) {
         break;
     }
   }
+  return visit;
 }
 
 }  // namespace tenure::http

@@ -13,8 +13,16 @@ using base::Fence;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+bool IsVisit(std::vector<Header> headers) {
+  Request request;
+  request.method = Method::kGet;
+  request.headers = std::move(headers);
+  return CheckLocal(request, "http");
+}
+
 bool Accepted(std::vector<Header> headers, std::string_view scheme = "http") {
   Request request;
+  request.method = Method::kGet;
   request.headers = std::move(headers);
   try {
     CheckLocal(request, scheme);
@@ -66,6 +74,19 @@ TEST(Protection, TheBrowsersWordCounts) {
   EXPECT_TRUE(Accepted({host, {"Sec-Fetch-Site", "none"}}));
   for (const char* site : {"cross-site", "same-site", "", "x"})
     EXPECT_FALSE(Accepted({host, {"sec-fetch-site", site}})) << site;
+}
+
+TEST(Protection, AVisitFromAnotherSiteIsToldFromEverythingElseThatItCouldSend) {
+  const Header host{"Host", "127.0.0.1"};
+  const Header foreign{"Sec-Fetch-Site", "cross-site"};
+  const Header mode{"Sec-Fetch-Mode", "navigate"};
+  const Header page{"Sec-Fetch-Dest", "document"};
+  EXPECT_TRUE(IsVisit({host, foreign, mode, page}));
+  EXPECT_FALSE(IsVisit({host, {"Sec-Fetch-Site", "same-origin"}, mode, page}));
+  EXPECT_FALSE(Accepted({host, foreign, mode, {"Sec-Fetch-Dest", "iframe"}}));
+  EXPECT_FALSE(
+      Accepted({host, foreign, {"Sec-Fetch-Mode", "no-cors"}, {"Sec-Fetch-Dest", "script"}}));
+  EXPECT_FALSE(Accepted({host, foreign, mode, page, {"Origin", "http://evil.example"}}));
 }
 
 TEST(Protection, WhatCameThroughAProxyIsNotLocal) {

@@ -11,6 +11,8 @@
 namespace tenure::http {
 namespace {
 
+constexpr std::string_view kRest = "*";  // no path can match it: it would be sent as %2A
+
 constexpr std::size_t Index(Method method) { return static_cast<std::size_t>(method); }
 
 /// Takes the first segment of a path "/a/b" off it.
@@ -30,7 +32,9 @@ std::vector<std::string> Segments(std::string_view pattern) {
   std::vector<std::string> segments;
   while (!pattern.empty()) {
     const std::string_view segment = TakeSegment(pattern);
-    segments.emplace_back(IsPlaceholder(segment) ? std::string_view() : segment);
+    segments.emplace_back(segment == "{*}"         ? kRest
+                          : IsPlaceholder(segment) ? std::string_view()
+                                                   : segment);
   }
   return segments;
 }
@@ -38,6 +42,7 @@ std::vector<std::string> Segments(std::string_view pattern) {
 bool Fits(const std::vector<std::string>& segments, std::string_view path) {
   for (const std::string& wanted : segments) {
     if (path.empty()) return false;
+    if (wanted == kRest) return true;
     const std::string_view segment = TakeSegment(path);
     if (segment.empty() || (!wanted.empty() && wanted != segment)) return false;
   }
@@ -59,6 +64,10 @@ std::vector<std::string> Parameters(const std::vector<std::string>& segments, st
                                     bool encoded_slash) {
   std::vector<std::string> parameters;
   for (const std::string& wanted : segments) {
+    if (wanted == kRest) {
+      parameters.emplace_back(path.substr(1));
+      break;
+    }
     const std::string_view segment = TakeSegment(path);
     if (wanted.empty()) parameters.push_back(DecodeParameter(segment, encoded_slash));
   }
@@ -78,7 +87,9 @@ void Router::Add(Route route) {
 
 Router::Resource& Router::ResourceOf(const std::string& pattern) {
   std::vector<std::string> segments = Segments(pattern);
-  if (std::find(segments.begin(), segments.end(), "") == segments.end() || pattern == "/")
+  const bool varies =
+      segments.back() == kRest || std::find(segments.begin(), segments.end(), "") != segments.end();
+  if (!varies || pattern.ends_with('/'))
     return fixed_.try_emplace(pattern, Resource()).first->second;
 
   // Fixed segments come before placeholders: a placeholder is empty, so the greater text is tried

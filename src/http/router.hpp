@@ -24,6 +24,8 @@ using Handler = std::function<void(const ExchangePtr&)>;
 /// The scope of a route that needs no token. A route has a rule: what is left out is refused when it
 /// is added, so nothing is open because somebody forgot.
 inline constexpr const char* kPublic = "public";
+/// The scope of a route that any valid token may ask: it tells the asker about himself.
+inline constexpr const char* kAnyToken = "any";
 /// The scope of a route that is opened by a signature of the body. Who signed is not known before
 /// the body is here, so the handler checks it, and after it what other routes are asked by the
 /// header: the type of the content (`CheckContentType`). Requests are counted when their body is
@@ -32,7 +34,9 @@ inline constexpr const char* kSigned = "signed";
 
 struct Route {
   Method method = Method::kGet;
-  std::string pattern;  ///< "/sessions/{id}"; a placeholder is one whole segment
+  /// "/sessions/{id}"; a placeholder is one whole segment. A last segment "{*}" is all that follows,
+  /// as it was sent.
+  std::string pattern;
   std::string
       operation;      ///< its operationId in openapi.json, and its label in metrics: "putSession"
   std::string scope;  ///< what a token must carry, kPublic or kSigned
@@ -59,6 +63,8 @@ struct Route {
   /// What it may put on record (the audit): the names of its acts. Whoever has the scope `admin`
   /// and changes something does so on record.
   std::vector<std::string> acts = {};
+  /// It shows a page that holds no data: a link on any other site may lead to it.
+  bool page = false;
 };
 
 /// Throws ProblemError 415 when a write's Content-Type is none that the route takes. The dispatcher

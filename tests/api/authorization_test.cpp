@@ -61,6 +61,8 @@ TEST_F(Authorization, EveryRouteHasARuleAndOnlyTheseAreOpen) {
   for (const http::Route& route : server_->routes()) {
     if (route.scope == http::kPublic)
       open.insert(route.pattern);
+    else if (route.scope == http::kAnyToken)
+      EXPECT_EQ(route.pattern, "/api/v1/me");
     else
       EXPECT_NE(std::find(std::begin(kAllScopes), std::end(kAllScopes), route.scope),
                 std::end(kAllScopes))
@@ -121,7 +123,7 @@ TEST_F(Authorization, ABadTokenIs401OnEveryRoute) {
 
 TEST_F(Authorization, WithEveryScopeButItsOwnARouteIsForbidden) {
   for (const http::Route& route : server_->routes()) {
-    if (route.scope == http::kPublic) continue;
+    if (route.scope == http::kPublic || route.scope == http::kAnyToken) continue;
     const HttpResponse response =
         AskWith(route, server_->Token({.tenant = NewUuid(), .scopes = EveryScopeBut(route.scope)}));
     ExpectProblem(response, 403);
@@ -162,6 +164,7 @@ const std::map<std::string, Sees>& Strangers() {
       {"renewLeases", Sees::kOwnWorld},
       {"releaseLease", Sees::kOwnWorld},
       {"breakLease", Sees::kNothing},
+      {"getMe", Sees::kEverybodys},
       {"listTasks", Sees::kEverybodys},
       {"runTask", Sees::kNothing},
       {"claimTask", Sees::kOwnWorld},
@@ -462,8 +465,10 @@ TEST_F(Authorization, OpenApiHasEachRoutesScopeAndItsRefusals) {
     ASSERT_TRUE(paths.Has(route.pattern) && paths[route.pattern].Has(method)) << NameOf(route);
     const Json operation = paths[route.pattern][method];
     EXPECT_EQ(operation["operationId"].Text(), route.operation);
-    const std::string expected =
-        route.scope == http::kPublic ? "[]" : R"([{"bearer":[")" + route.scope + R"("]}])";
+    const std::string expected = route.scope == http::kPublic ? "[]"
+                                 : route.scope == http::kAnyToken
+                                     ? R"([{"bearer":[]}])"
+                                     : R"([{"bearer":[")" + route.scope + R"("]}])";
     EXPECT_EQ(operation["security"].Dump(), expected) << NameOf(route);
     if (route.scope == http::kPublic) continue;
     for (const char* status : {"401", "403", "429", "503"})
@@ -487,7 +492,10 @@ TEST_F(Authorization, TheTableInTheDocumentationIsTheRoutersOwn) {
   std::string table;
   for (const http::Route& route : server_->routes())
     table += "| `" + NameOf(route) + "` | " +
-             (route.scope == http::kPublic ? "no token" : "`" + route.scope + "`") + " |\n";
+             (route.scope == http::kPublic     ? "no token"
+              : route.scope == http::kAnyToken ? "any token"
+                                               : "`" + route.scope + "`") +
+             " |\n";
   const std::string page = support::ReadFile(support::SourceDir() / "docs" / "security.md");
   EXPECT_NE(page.find(table), std::string::npos) << "docs/security.md must have these lines:\n"
                                                  << table;

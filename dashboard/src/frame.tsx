@@ -1,0 +1,172 @@
+// What surrounds every page: who reads, the menu, how live it is, and what is wrong with the server.
+import { useEffect, useState } from "preact/hooks";
+import { look, Problem } from "./api";
+import { interval, kIntervals, theme, zone } from "./choices";
+import { seen } from "./live";
+import { go, href, place } from "./location";
+import { Trouble } from "./parts/bits";
+import { exact } from "./parts/time";
+import { kRows, pageOf } from "./routes";
+import { asked, me, signIn, signOut, token, type Me } from "./session";
+
+export function Frame() {
+  const problem = useMe();
+  useKeys();
+  return (
+    <>
+      <a class="skip" href="#page">Skip to the page</a>
+      <Top />
+      {seen.value.away && (
+        <p class="banner" role="status">
+          The server cannot be reached. What is shown is of {exact(new Date(seen.value.at).toISOString())}; the page goes on trying.
+        </p>
+      )}
+      {asked.value !== null && <SignIn why={asked.value} />}
+      {problem && asked.value === null && <Trouble problem={problem} />}
+      {me.value && (
+        <div class="columns">
+          <Menu />
+          <main id="page" tabIndex={-1}>
+            {pageOf(place.value.path) ?? <NoPage />}
+          </main>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Asked again with each token. */
+function useMe(): Problem | null {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  useEffect(() => {
+    let over = false;
+    let timer = 0;
+    const ask = () =>
+      look<Me>("/api/v1/me").then(
+        (answer) => {
+          if (over) return;
+          me.value = answer;
+          asked.value = null;
+          setProblem(null);
+        },
+        (error: unknown) => {
+          if (over || !(error instanceof Problem)) return;
+          setProblem(error);
+          if (error.isAway || error.status >= 500) timer = window.setTimeout(ask, 5000);
+        },
+      );
+    void ask();
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [token.value]);
+  return problem;
+}
+
+function Top() {
+  return (
+    <header class="top">
+      <a class="brand" href={href("/")}>Tenure</a>
+      {me.value && <span class="where">{me.value.store} · {me.value.version}</span>}
+      <span class="room" />
+      <label>
+        live{" "}
+        <select value={String(interval.value)} onChange={(event) => (interval.value = Number(event.currentTarget.value))}>
+          {kIntervals.map((seconds) => (
+            <option key={seconds} value={String(seconds)}>{seconds ? `${seconds} s` : "off"}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        times{" "}
+        <select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value)}>
+          <option value="local">local</option>
+          <option value="utc">UTC</option>
+        </select>
+      </label>
+      <label>
+        theme{" "}
+        <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value)}>
+          {["system", "light", "dark"].map((each) => <option key={each}>{each}</option>)}
+        </select>
+      </label>
+      {me.value && <a href={href("/account")}>{me.value.person ?? "nobody"}@{me.value.tenant}</a>}
+      {token.value && <button type="button" onClick={signOut}>Sign out</button>}
+    </header>
+  );
+}
+
+const isThere = (part: string | null) => part === null || me.value?.parts.includes(part);
+const isAllowed = (scope: string | null) => scope === null || me.value?.scopes.includes(scope);
+
+function Menu() {
+  const rows = kRows.filter((row) => isThere(row.part) && isAllowed(row.scope));
+  const groups = [...new Set(rows.map((row) => row.group))];
+  const at = place.value.path;
+  return (
+    <nav class="menu" aria-label="Pages">
+      {groups.map((group) => (
+        <section key={group}>
+          {group && <h2>{group}</h2>}
+          {rows.filter((row) => row.group === group).map((row) => (
+            <a key={row.path} href={href(row.path)} aria-current={at === row.path || (row.path !== "/" && at.startsWith(row.path + "/")) ? "page" : undefined}>
+              {row.title}
+            </a>
+          ))}
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+function NoPage() {
+  return (
+    <>
+      <h1>No such page</h1>
+      <p>Nothing is shown at <code>{place.value.path}</code>. The menu has what there is.</p>
+    </>
+  );
+}
+
+function SignIn({ why }: { why: string }) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="sign-in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim()) signIn(text);
+      }}
+    >
+      <h1>Sign in</h1>
+      {why && <p role="alert">{why}</p>}
+      <label>
+        Token
+        <input type="password" autocomplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="main" disabled={!text.trim()}>Sign in</button>
+      <p class="small">It stays in this tab. `tenure token issue` makes one for trying.</p>
+    </form>
+  );
+}
+
+/** "g" and a letter lead to a page. Where text is typed, keys are text. */
+function useKeys() {
+  useEffect(() => {
+    let leading = 0;
+    const press = (event: KeyboardEvent) => {
+      const at = event.target as Element;
+      if (event.ctrlKey || event.metaKey || event.altKey || at.closest("input, select, textarea, dialog")) return;
+      if (event.key === "g") {
+        leading = Date.now();
+        return;
+      }
+      const row = Date.now() - leading < 1500 ? kRows.find((each) => each.key === event.key) : undefined;
+      leading = 0;
+      if (row) go(row.path);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}

@@ -1,0 +1,71 @@
+// Looks again and again, one request at a time: none while the tab is hidden, further apart while the
+// server is away, never when the reader has switched it off.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { look, Problem } from "./api";
+import { interval } from "./choices";
+import { token } from "./session";
+
+const kMostMs = 30_000;
+
+export interface Live<T> {
+  data: T | null; // the last good answer: it stays while another is awaited
+  problem: Problem | null;
+  again: () => void;
+}
+
+/** When the server last answered; null while it cannot be reached, with the time before. */
+export const seen = signal({ at: Date.now(), away: false });
+/** How far the server's clock is ahead of the browser's, in milliseconds. */
+export const ahead = signal(0);
+
+function note(answer: unknown) {
+  const now = (answer as { now?: string } | null)?.now;
+  if (now) ahead.value = Date.parse(now) - Date.now();
+  seen.value = { at: Date.now(), away: false };
+}
+
+export function useLive<T>(path: string | null, factor = 1): Live<T> {
+  const [data, setData] = useState<T | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [turn, setTurn] = useState(0);
+  const shown = useRef(path);
+
+  useEffect(() => {
+    if (path === null) return;
+    if (shown.current !== path) setData(null);
+    shown.current = path;
+    const stop = new AbortController();
+    let timer = 0;
+    let pause = 0;
+
+    const plan = () => {
+      const seconds = interval.peek() * factor;
+      if (seconds > 0) timer = window.setTimeout(ask, Math.max(seconds * 1000, pause));
+    };
+    const ask = async () => {
+      if (document.hidden) return plan();
+      try {
+        const answer = await look<T>(path, stop.signal);
+        note(answer);
+        setData(answer);
+        setProblem(null);
+        pause = 0;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (!(error instanceof Problem)) throw error;
+        if (error.isAway) seen.value = { ...seen.value, away: true };
+        setProblem(error);
+        pause = Math.min(Math.max(pause * 2, 2000, error.retryAfterMs), kMostMs);
+      }
+      plan();
+    };
+    void ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [path, turn, token.value, interval.value]);
+
+  return { data, problem, again: () => setTurn((n) => n + 1) };
+}

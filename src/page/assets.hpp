@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tenure::page {
+
+/// A file that the shell asks for. Its name has the hash of its bytes, so it never changes.
+struct Asset {
+  std::string_view name;  ///< "main-3QK2ZB7A.js"
+  std::string_view plain;
+  std::string_view gzip;
+};
+
+/// What was compiled from dashboard/; empty when the program was built without it.
+std::span<const Asset> Assets();
+
+}  // namespace tenure::page

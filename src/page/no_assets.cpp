@@ -1,0 +1,8 @@
+// The program without its page (-DTENURE_DASHBOARD=OFF).
+#include "page/assets.hpp"
+
+namespace tenure::page {
+
+std::span<const Asset> Assets() { return {}; }
+
+}  // namespace tenure::page
