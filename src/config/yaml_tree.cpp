@@ -108,7 +108,11 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     Level& level = levels_.back();
-    if (level.node.shape != YamlNode::Shape::kMapping) return;
+    if (level.node.shape == YamlNode::Shape::kList) {
+      const int line = node.line;
+      level.node.entries.push_back({"", line, std::move(node)});
+      return;
+    }
     if (std::exchange(level.expects_key, !level.expects_key)) {
       AddKey(level, std::move(node));
     } else if (!level.drop_value) {

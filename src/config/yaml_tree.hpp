@@ -24,7 +24,8 @@ struct YamlNode {
   Shape shape = Shape::kNothing;
   int line = 1;
   std::string scalar;
-  std::vector<Entry> entries;  ///< of a mapping, in the order of the file
+  std::vector<Entry>
+      entries;  ///< of a mapping, and of a list without keys, in the order of the file
 };
 
 struct YamlNode::Entry {
