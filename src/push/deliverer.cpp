@@ -186,12 +186,12 @@ void Deliverer::Look() {
   }
   parts_.subscriptions.LookAround([this](const db::Result<Surroundings>& result) {
     if (result.ok()) Seen(result.value());
-    {
-      const base::Lock lock(mutex_);
-      is_looking_ = false;
-    }
+    const base::Lock lock(mutex_);
+    is_looking_ = false;
     if (stopping_) return;
-    parts_.wake.Wait(kChangedKey, parts_.clock.BootMs() + kTickMs, [this] { Tick(); });
+    // One look to come, whoever made this one happen.
+    if (next_tick_ != 0) parts_.wake.Cancel(next_tick_);
+    next_tick_ = parts_.wake.Wait(kChangedKey, parts_.clock.BootMs() + kTickMs, [this] { Tick(); });
   });
 }
 
@@ -206,7 +206,8 @@ void Deliverer::Seen(const Surroundings& around) {
     for (const Sighting& sighting : around.subscriptions) wanted[sighting.key] = &sighting;
     for (auto& [key, held] : held_) {
       const auto found = wanted.find(key);
-      if (found == wanted.end() || (held.delivery && found->second->id != held.id)) {
+      if (found == wanted.end() ||
+          (held.delivery && (found->second->id != held.id || held.delivery->HasEnded()))) {
         if (std::exchange(held.is_leaving, true) || !held.delivery) continue;
         leaving.push_back(held.delivery);
       } else if (!held.is_leaving && found->second->revision != held.revision) {
@@ -308,11 +309,20 @@ void Deliverer::Release(const SubscriptionKey& key, const Hold& hold) {
 void Deliverer::Disable(const Endpoint& endpoint) {
   base::LogWarn("push.gone", "an endpoint said that it is gone (410); its subscription is disabled",
                 {{"subscription", endpoint.key.name}});
+  WriteDisabled({endpoint.key, endpoint.id});
+}
+
+/// Until the store has it: the delivery has ended already, and would be begun again only by chance.
+void Deliverer::WriteDisabled(const DisableCommand& command) {
   base::Caller caller;
   caller.actor = std::make_shared<const base::Actor>(base::Actor{
-      .act = "subscription.disable", .tenant = endpoint.key.tenant, .person = parts_.process});
-  parts_.subscriptions.Change(DisableCommand{endpoint.key, endpoint.id}, std::move(caller),
-                              [](const db::Result<Outcome>&) {});
+      .act = "subscription.disable", .tenant = command.key.tenant, .person = parts_.process});
+  parts_.subscriptions.Change(command, std::move(caller),
+                              [this, command](const db::Result<Outcome>& result) {
+                                if (result.ok() || stopping_) return;
+                                parts_.wake.Wait("push.disable", parts_.clock.BootMs() + kTickMs,
+                                                 [this, command] { WriteDisabled(command); });
+                              });
 }
 
 void Deliverer::Stop() {

@@ -82,6 +82,7 @@ class Deliverer {
   void Release(const SubscriptionKey& key, const Hold& hold);
   void Lose(const SubscriptionKey& key, std::int64_t fence);
   void Disable(const Endpoint& endpoint);
+  void WriteDisabled(const DisableCommand& command);
 
   const Parts parts_;
   const DeliveryParts delivery_parts_;
@@ -93,6 +94,7 @@ class Deliverer {
   bool is_beating_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_renewing_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_looking_ TENURE_GUARDED_BY(mutex_) = false;
+  wake::Registry::Id next_tick_ TENURE_GUARDED_BY(mutex_) = 0;
   std::int64_t next_beat_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;
   std::int64_t next_renewal_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_group_ TENURE_GUARDED_BY(mutex_) = 0;

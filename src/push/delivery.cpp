@@ -56,6 +56,11 @@ bool Delivery::IsHeld() const {
   return HoldsAt(now_ms) && !is_cut_off_;
 }
 
+bool Delivery::HasEnded() const {
+  const base::Lock lock(mutex_);
+  return has_ended_;
+}
+
 bool Delivery::IsOver() const {
   const base::Lock lock(mutex_);
   return has_ended_ && under_way_ == 0;

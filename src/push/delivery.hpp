@@ -74,7 +74,8 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   enum class Ending { kLetFinish, kCutOff };
   /// Begins nothing any more. Once `IsOver`, the lease may be given back.
   void End(Ending ending);
-  bool IsOver() const;
+  bool HasEnded() const;
+  bool IsOver() const;  ///< it has ended, and nothing is under way
   bool IsHeld() const;
   Hold hold() const;
 

@@ -1,5 +1,7 @@
 #include "push/json.hpp"
 
+#include <algorithm>
+
 #include "base/json_text.hpp"
 
 namespace tenure::push {
@@ -9,9 +11,9 @@ using base::JsonWriter;
 using std::string_view;
 
 /// What whoever put it said.
-void WriteWish(JsonWriter& json, const Subscription& subscription) {
+void WriteWish(JsonWriter& json, const Subscription& subscription, string_view url) {
   json.Field("topic", string_view(subscription.topic))
-      .Field("url", string_view(subscription.url))
+      .Field("url", url)
       .Field("max_in_flight", subscription.max_in_flight)
       .Field("timeout_ms", subscription.timeout_ms)
       .Field("format", ToText(subscription.format))
@@ -21,12 +23,20 @@ void WriteWish(JsonWriter& json, const Subscription& subscription) {
   json.Key("header_names").Raw(is_list ? string_view(subscription.header_names) : "[]");
 }
 
+/// Without its path and query, which may hold a secret.
+std::string UrlForTheRecord(const std::string& url) {
+  constexpr std::size_t kSchemeBytes = 8;  // "https://"
+  const std::size_t end = url.find_first_of("/?", std::min(kSchemeBytes, url.size()));
+  if (end == std::string::npos || end + 1 >= url.size()) return url;
+  return url.substr(0, end) + "/...";
+}
+
 }  // namespace
 
 void WriteSubscription(JsonWriter& json, const Subscription& subscription, std::int64_t now_ms,
                        const std::string& secret) {
   json.BeginObject().Field("name", string_view(subscription.name)).Field("id", subscription.id);
-  WriteWish(json, subscription);
+  WriteWish(json, subscription, subscription.url);
   if (!secret.empty()) json.Field("secret", string_view(secret));
   json.Field("revision", subscription.revision)
       .Field("state", StateText(subscription, now_ms))
@@ -61,10 +71,10 @@ std::string AuditDetail(const Subscription& subscription,
   std::string detail;
   JsonWriter json(detail);
   json.BeginObject();
-  WriteWish(json, subscription);
+  WriteWish(json, subscription, UrlForTheRecord(subscription.url));
   if (before) {
     json.Key("before").BeginObject();
-    WriteWish(json, *before);
+    WriteWish(json, *before, UrlForTheRecord(before->url));
     json.EndObject();
   }
   json.EndObject();
