@@ -4,6 +4,7 @@
 #include "inbox/capability.hpp"
 #include "leases/capability.hpp"
 #include "messages/capability.hpp"
+#include "push/capability.hpp"
 #include "seats/capability.hpp"
 #include "sessions/capability.hpp"
 #include "tasks/capability.hpp"
@@ -12,8 +13,9 @@
 namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
-  return {audit::Capability(), inbox::Capability(),    leases::Capability(), messages::Capability(),
-          seats::Capability(), sessions::Capability(), tasks::Capability(),  usage::Capability()};
+  return {audit::Capability(),    inbox::Capability(), leases::Capability(),
+          messages::Capability(), push::Capability(),  seats::Capability(),
+          sessions::Capability(), tasks::Capability(), usage::Capability()};
 }
 
 }  // namespace tenure::app

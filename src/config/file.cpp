@@ -106,12 +106,57 @@ class Walk {
         Note(entry.line, fmt::format("{} has no value", name));
         break;
       case YamlNode::Shape::kList:
+        if (TakesHosts(to.setting->kind)) {
+          Hosts(to, entry);
+          break;
+        }
+        [[fallthrough]];
       case YamlNode::Shape::kMapping:
         Note(entry.line, fmt::format("{} takes {}", name, Accepts(to.setting->kind)));
         break;
       case YamlNode::Shape::kRefused:
         break;
     }
+  }
+
+  /// A list as the text that it stands for.
+  void Hosts(const Addressed& to, const YamlNode::Entry& entry) {
+    std::string text;
+    for (const YamlNode::Entry& element : entry.value.entries) {
+      const auto host = HostText(element.value);
+      if (!host)
+        return Note(
+            element.line,
+            fmt::format("an element of {} is a host, a pattern, or {{host: …, private: true}}",
+                        to.setting->name));
+      text += (text.empty() ? "" : ", ") + *host;
+    }
+    given_.push_back({to.setting,
+                      to.by_file,
+                      std::move(text),
+                      {Source::kFile, Where(entry.value.line), entry.value.line}});
+  }
+  static std::optional<std::string> HostText(const YamlNode& node) {
+    // What has a comma or a space would be read as something else.
+    const auto is_one = [](const std::string& text) {
+      return text.find_first_of(", ") == std::string::npos;
+    };
+    if (node.shape == YamlNode::Shape::kScalar && is_one(node.scalar)) return node.scalar;
+    if (node.shape != YamlNode::Shape::kMapping) return std::nullopt;
+    std::string host;
+    bool is_private = false;
+    for (const YamlNode::Entry& entry : node.entries) {
+      if (entry.value.shape != YamlNode::Shape::kScalar) return std::nullopt;
+      if (entry.key == "host" && is_one(entry.value.scalar))
+        host = entry.value.scalar;
+      else if (entry.key == "private" &&
+               (entry.value.scalar == "true" || entry.value.scalar == "false"))
+        is_private = entry.value.scalar == "true";
+      else
+        return std::nullopt;
+    }
+    if (host.empty()) return std::nullopt;
+    return is_private ? "private " + host : host;
   }
 
   std::string Where(int line) const { return fmt::format("{}:{}", file_, line); }

@@ -80,6 +80,21 @@ TEST(ConfigFile, ValuesAndSectionsAreToldApart) {
                           "t.yaml:4: log is a section: its settings stand below it"));
 }
 
+TEST(ConfigFile, HostsToPushToAreAListOfPatternsAndPrivateHosts) {
+  Problems problems;
+  const auto given =
+      FromYaml("push:\n  allow:\n    - '*.example.com'\n    - {host: 10.1.2.3, private: true}\n",
+               "t.yaml", problems);
+  EXPECT_TRUE(problems.empty());
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].value, "*.example.com, private 10.1.2.3");
+  for (const char* element :
+       {"{private: true}", "{host: a, b: c}", "[a]", "'a, b'", "{host: a, private: 1}"})
+    EXPECT_THAT(Refusals(std::string("push:\n  allow:\n    - ") + element + "\n"),
+                ElementsAre(testing::StartsWith("t.yaml:3: an element of push.allow is")))
+        << element;
+}
+
 TEST(ConfigFile, ASettingWithoutAValueIsRefusedAnEmptySectionIsNot) {
   EXPECT_THAT(Refusals("data:\nsessions:\n#  duration: 1d\nlog: ~\n"),
               ElementsAre("t.yaml:1: data has no value"));

@@ -143,6 +143,18 @@ std::optional<std::vector<base::IpBlock>> Read(const IpBlockList&, std::string_v
   return blocks;
 }
 
+std::optional<std::vector<base::AllowedHost>> Read(const AllowedHostList&, std::string_view text) {
+  const auto texts = SplitList(text);
+  if (!texts) return std::nullopt;
+  std::vector<base::AllowedHost> hosts;
+  for (const std::string& item : *texts) {
+    const auto host = base::AllowedHost::Parse(item);
+    if (!host) return std::nullopt;
+    hosts.push_back(*host);
+  }
+  return hosts;
+}
+
 std::optional<base::Rate> Read(const RateLimit&, std::string_view text) {
   return base::ParseRate(text);
 }
@@ -208,6 +220,12 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
               texts.push_back(block.ToString());
             return fmt::format("{}", fmt::join(texts, ", "));
           },
+          [&](const AllowedHostList& k) {
+            std::vector<std::string> texts;
+            for (const base::AllowedHost& host : k.member.In(settings))
+              texts.push_back(host.ToString());
+            return fmt::format("{}", fmt::join(texts, ", "));
+          },
           [&](const RateLimit& k) { return base::RateText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
           [&](const HttpUrl& k) { return k.member.In(settings); },
@@ -256,6 +274,10 @@ std::string Accepts(const Kind& kind) {
           [](const IpBlockList&) -> std::string {
             return "empty or addresses and blocks such as 10.0.0.0/8 with commas between them";
           },
+          [](const AllowedHostList&) -> std::string {
+            return "empty or hosts with commas between them: hooks.example.com, *.example.com, *, "
+                   "or private 10.1.2.3 (in a file {host: 10.1.2.3, private: true})";
+          },
           [](const RateLimit&) -> std::string {
             return "off or a rate such as 100/s, 6000/min or 10/h";
           },
@@ -267,6 +289,8 @@ std::string Accepts(const Kind& kind) {
       },
       kind);
 }
+
+bool TakesHosts(const Kind& kind) { return std::holds_alternative<AllowedHostList>(kind); }
 
 bool IsSecret(const Kind& kind) { return std::holds_alternative<SecretText>(kind); }
 

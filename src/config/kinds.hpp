@@ -116,6 +116,12 @@ struct IpBlockList {
   Member<std::vector<base::IpBlock>> member;
 };
 
+/// Hosts that tenants may have something sent to (base/allowed_host.hpp), with commas between them; or
+/// nothing. In a file also a list, whose elements are patterns and mappings {host, private: true}.
+struct AllowedHostList {
+  Member<std::vector<base::AllowedHost>> member;
+};
+
 /// How often something may happen, as base::ParseRate reads it.
 struct RateLimit {
   Member<base::Rate> member;
@@ -138,8 +144,8 @@ struct SecretText {
 };
 
 using Kind = std::variant<Text, OptionalText, TextList, Choice, Switch, Integer, Duration, ByteSize,
-                          Decimal, HostPort, OptionalHostPort, IpBlockList, RateLimit, PostgresUrl,
-                          HttpUrl, SecretText>;
+                          Decimal, HostPort, OptionalHostPort, IpBlockList, AllowedHostList,
+                          RateLimit, PostgresUrl, HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.
@@ -155,6 +161,9 @@ bool SameValue(const Kind& kind, const Settings& left, const Settings& right);
 std::string Accepts(const Kind& kind);
 
 bool IsSecret(const Kind& kind);
+
+/// Whether a file may write it as a list of values and of mappings {host, private: true}.
+bool TakesHosts(const Kind& kind);
 
 /// "64KiB", "1MiB", "512B".
 std::optional<std::size_t> ParseByteSize(std::string_view text);

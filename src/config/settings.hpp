@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/allowed_host.hpp"
 #include "base/ip.hpp"
 #include "base/log.hpp"
 #include "base/rate.hpp"
@@ -125,6 +126,7 @@ struct RateLimitSettings {
   base::Rate messages;
   base::Rate inbox;
   base::Rate licenses;
+  base::Rate push;
   base::Rate seats_acquire{10, 60'000};
   base::Rate seats_heartbeat{20, 60'000};
   base::Rate seats_bulk{60, 60'000};
@@ -214,6 +216,19 @@ struct SeatSettings {
   friend bool operator==(const SeatSettings&, const SeatSettings&) = default;
 };
 
+struct PushSettings {
+  std::vector<base::AllowedHost> allow;  ///< empty: push is off
+  std::string ca_file;  ///< whose signatures count besides the system's; empty: nobody's
+
+  friend bool operator==(const PushSettings&, const PushSettings&) = default;
+};
+
+struct SecretSettings {
+  std::string key_file;  ///< empty: there is no secret that could be stored
+
+  friend bool operator==(const SecretSettings&, const SecretSettings&) = default;
+};
+
 struct AuditSettings {
   std::int64_t retention_ms = 0;  ///< 0: for ever
 
@@ -260,6 +275,8 @@ struct Settings {
   MessageSettings messages;
   InboxSettings inbox;
   SeatSettings seats;
+  PushSettings push;
+  SecretSettings secrets;
   AuditSettings audit;
   LogSettings log;
   TelemetrySettings telemetry;

@@ -263,6 +263,11 @@ const Setting kTable[] = {
      "The same for organisations and licences: what operators ask and change.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
+    {"rate_limits.push",
+     RateLimit{AT(rate_limits.push)},
+     "The same for subscriptions: what their owners ask and change, not what is delivered.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
     {"rate_limits.seats_acquire", RateLimit{AT(rate_limits.seats_acquire)},
      "How often a person may ask for a seat for one machine.",
      "Up when programs on one machine start and stop all the time; give each of them a machine id "
@@ -415,6 +420,23 @@ const Setting kTable[] = {
      "Of how many licences, those with the most seats, `/metrics` has the levels one by one; the "
      "others are summed up.",
      "Down when your metrics system counts time series."},
+
+    {"push.allow", AllowedHostList{AT(push.allow)},
+     "Hosts that subscriptions may name: `hooks.example.com`, `*.example.com` (any name below it), "
+     "`*`. "
+     "Addresses that are not public are refused all the same, unless the very host is named as "
+     "`private 10.1.2.3` (in a file `{host: 10.1.2.3, private: true}`). Empty: push is off.",
+     "To hand messages to endpoints; name as few hosts as you can."},
+    {"push.ca_file", OptionalText{AT(push.ca_file)},
+     "A file in PEM with authorities whose certificates endpoints may have, besides the system's.",
+     "When endpoints have certificates of your own authority."},
+    {"secrets.key_file", OptionalText{AT(secrets.key_file)},
+     "A file with the keys that secrets in the store are encrypted with (AES-256-GCM): a line "
+     "`id:base64 of 32 bytes` each. The first one encrypts, all of them decrypt. Its owner alone "
+     "may "
+     "read it.",
+     "For push, which keeps secrets of subscriptions; the same file for all processes of an "
+     "ensemble."},
 
     {"audit.retention", Duration{AT(audit.retention_ms), 0, 36'500 * kDay},
      "How long entries of the audit are kept before they are deleted; `0s`: for ever.",

@@ -90,6 +90,18 @@ const std::vector<JsonValue>* JsonValue::Elements() const {
   return std::get_if<std::vector<JsonValue>>(&value_);
 }
 
+std::optional<std::vector<std::pair<std::string, std::string>>> JsonValue::TextMembers() const {
+  const auto* const members = std::get_if<Members>(&value_);
+  if (!members) return std::nullopt;
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& [name, value] : *members) {
+    const auto text = value.Text();
+    if (!text) return std::nullopt;
+    texts.emplace_back(name, *text);
+  }
+  return texts;
+}
+
 std::optional<std::string_view> JsonValue::TextOf(std::string_view name) const {
   const JsonValue* const member = Find(name);
   return member ? member->Text() : std::nullopt;

@@ -36,6 +36,8 @@ class JsonValue {
   /// Null when this is no array.
   const std::vector<JsonValue>* Elements() const;
 
+  /// Names and texts of an object; nothing when any of its values is no text, or this is no object.
+  std::optional<std::vector<std::pair<std::string, std::string>>> TextMembers() const;
   /// The text that stands under `name`.
   std::optional<std::string_view> TextOf(std::string_view name) const;
 

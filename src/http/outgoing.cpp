@@ -25,6 +25,8 @@ OutgoingReply NotSent(std::string why) { return {.error = std::move(why)}; }
 constexpr std::int64_t kMaxRetryAfterMs = 24LL * 60 * 60 * 1'000;
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 constexpr std::size_t kMaxTroubleBytes = 200;
+constexpr const char* kSystemAuthorities = "/etc/ssl/certs";
+constexpr const char* kGivenUp = "whoever sent it has given it up";
 
 bool IsToken(std::string_view name) {
   const auto is_token = [](char c) {
@@ -65,13 +67,20 @@ std::optional<std::string> OutgoingProblem(const OutgoingRequest& request) {
 class OutgoingTransfer {
  public:
   /// REQUIRES: OutgoingProblem(request) found none; 0 < left_ms.
-  OutgoingTransfer(OutgoingRequest request, Outgoing::Done done, const std::string& ca_file,
+  OutgoingTransfer(OutgoingRequest request, Outgoing::Done done, const OutgoingOptions& options,
                    std::int64_t left_ms)
       : request_(std::move(request)),
         done_(std::move(done)),
         headers_(HeaderLines()),
-        easy_(curl::NewEasy(ca_file)) {
+        connect_to_(ConnectTo()),
+        easy_(curl::NewEasy(options.ca_file)) {
     using curl::Set;
+    if (options.keep_system_authorities) {
+      Set(easy_, CURLOPT_CAPATH, kSystemAuthorities);
+      // The system's in one file would be read anew for each connection.
+      Set(easy_, CURLOPT_CAINFO, options.ca_file.empty() ? nullptr : options.ca_file.c_str());
+    }
+    if (connect_to_) Set(easy_, CURLOPT_CONNECT_TO, connect_to_.get());
     Set(easy_, CURLOPT_URL, request_.url.c_str());
     Set(easy_, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION);
     Set(easy_, CURLOPT_HTTPHEADER, headers_.get());
@@ -87,11 +96,13 @@ class OutgoingTransfer {
   OutgoingTransfer& operator=(const OutgoingTransfer&) = delete;
 
   CURL* handle() const { return easy_.get(); }
+  std::uint64_t group() const { return request_.group; }
 
   /// What came of it, now that libcurl says that it is over. `wall_ms` is for a Retry-After with a
   /// date from a server that does not say what time it has itself.
   OutgoingReply Finish(CURLcode result, std::int64_t wall_ms) {
-    if (result != CURLE_OK && !reply_.truncated) return GiveUp(Trouble(result));
+    const bool is_decided = request_.status_decides && head_ended_;
+    if (result != CURLE_OK && !reply_.truncated && !is_decided) return GiveUp(Trouble(result));
     // To libcurl a header that ends with the connection is a whole answer.
     if (!head_ended_) return GiveUp("the answer broke off");
     reply_.status = curl::StatusOf(easy_);
@@ -146,6 +157,12 @@ class OutgoingTransfer {
       Append(list, value.empty() ? name + ";" : name + ": " + value);
     return list;
   }
+  /// "::HOST:PORT" holds for whatever the url names.
+  curl::HeaderList ConnectTo() const {
+    curl::HeaderList list;
+    if (!request_.connect_to.empty()) Append(list, "::" + request_.connect_to);
+    return list;
+  }
   std::string Trouble(CURLcode result) const {
     if (header_bytes_ > kMaxHeaderBytes) return "the header of the answer is too long";
     const std::string_view detail(trouble_.data());
@@ -155,6 +172,7 @@ class OutgoingTransfer {
   const OutgoingRequest request_;
   Outgoing::Done done_;
   const curl::HeaderList headers_;
+  const curl::HeaderList connect_to_;
   std::array<char, CURL_ERROR_SIZE> trouble_{};
   OutgoingReply reply_{};
   std::size_t header_bytes_ = 0;
@@ -215,6 +233,14 @@ class Outgoing::Impl {
     curl_multi_wakeup(multi_.get());
   }
 
+  void GiveUp(std::uint64_t group) {
+    {
+      const base::Lock lock(mutex_);
+      given_up_.push_back(group);
+    }
+    curl_multi_wakeup(multi_.get());
+  }
+
  private:
   struct Waiting {
     std::int64_t deadline_ms = 0;  ///< BootMs
@@ -248,13 +274,22 @@ class Outgoing::Impl {
   bool Admit() {
     std::vector<Waiting> late;
     std::vector<Waiting> next;
+    std::vector<Waiting> given_up;
+    std::vector<std::uint64_t> groups;
     {
       const base::Lock lock(mutex_);
       if (stopping_) return false;
+      groups = std::exchange(given_up_, {});
+      if (!groups.empty())
+        given_up = TakeOutOf([&](const Waiting& w) {
+          return std::ranges::find(groups, w.request.group) != groups.end();
+        });
       late = TakeLate();
       while (!queue_.empty() && in_flight_.size() + next.size() < options_.in_flight_max)
         next.push_back(TakeFirst());
     }
+    for (Waiting& waiting : given_up) waiting.done(NotSent(kGivenUp));
+    if (!groups.empty()) CutOff(groups);
     for (Waiting& waiting : late)
       waiting.done(NotSent("the request's time was over before its turn came"));
     for (Waiting& waiting : next) Begin(std::move(waiting));
@@ -263,13 +298,28 @@ class Outgoing::Impl {
 
   std::vector<Waiting> TakeLate() TENURE_REQUIRES(mutex_) {
     const std::int64_t now_ms = clock_.BootMs();
-    const auto first = std::stable_partition(
-        queue_.begin(), queue_.end(), [&](const Waiting& w) { return w.deadline_ms > now_ms; });
-    std::vector<Waiting> late(std::make_move_iterator(first),
-                              std::make_move_iterator(queue_.end()));
+    return TakeOutOf([&](const Waiting& w) { return w.deadline_ms <= now_ms; });
+  }
+
+  template <class Which>
+  std::vector<Waiting> TakeOutOf(const Which& which) TENURE_REQUIRES(mutex_) {
+    const auto first = std::stable_partition(queue_.begin(), queue_.end(),
+                                             [&](const Waiting& w) { return !which(w); });
+    std::vector<Waiting> taken(std::make_move_iterator(first),
+                               std::make_move_iterator(queue_.end()));
     queue_.erase(first, queue_.end());
-    for (const Waiting& waiting : late) queue_bytes_ -= waiting.request.body.size();
-    return late;
+    for (const Waiting& waiting : taken) queue_bytes_ -= waiting.request.body.size();
+    return taken;
+  }
+
+  void CutOff(const std::vector<std::uint64_t>& groups) {
+    std::vector<CURL*> handles;
+    for (const auto& [handle, transfer] : in_flight_)
+      if (std::ranges::find(groups, transfer->group()) != groups.end()) handles.push_back(handle);
+    for (CURL* const handle : handles) {
+      const auto transfer = TakeOut(handle);
+      transfer->done()(transfer->GiveUp(kGivenUp));
+    }
   }
 
   /// REQUIRES: queue_ is not empty.
@@ -281,10 +331,12 @@ class Outgoing::Impl {
   }
 
   void Begin(Waiting waiting) {
+    if (waiting.request.may_begin && !waiting.request.may_begin())
+      return waiting.done(NotSent(kGivenUp));
     // Others' `done`s may have taken a moment since its deadline was looked at.
     const std::int64_t left_ms = std::max<std::int64_t>(waiting.deadline_ms - clock_.BootMs(), 1);
-    auto transfer = std::make_unique<OutgoingTransfer>(
-        std::move(waiting.request), std::move(waiting.done), options_.ca_file, left_ms);
+    auto transfer = std::make_unique<OutgoingTransfer>(std::move(waiting.request),
+                                                       std::move(waiting.done), options_, left_ms);
     curl::Check(curl_multi_add_handle(multi_.get(), transfer->handle()));
     in_flight_.emplace(transfer->handle(), std::move(transfer));
   }
@@ -341,6 +393,7 @@ class Outgoing::Impl {
   base::Mutex mutex_;
   std::deque<Waiting> queue_ TENURE_GUARDED_BY(mutex_);
   std::size_t queue_bytes_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::vector<std::uint64_t> given_up_ TENURE_GUARDED_BY(mutex_);  // groups
   bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
@@ -355,5 +408,6 @@ void Outgoing::Stop() { impl_->Stop(); }
 void Outgoing::Send(OutgoingRequest request, Done done) {
   impl_->Send(std::move(request), std::move(done));
 }
+void Outgoing::GiveUp(std::uint64_t group) { impl_->GiveUp(group); }
 
 }  // namespace tenure::http

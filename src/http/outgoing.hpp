@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct OutgoingOptions {
   std::size_t queue_items = 256;
   std::size_t queue_bytes = 32 << 20;
   std::string ca_file{};  ///< whose signatures count, instead of the system's certificates
+  bool keep_system_authorities = false;  ///< those of `ca_file` count besides the system's
 };
 
 struct OutgoingRequest {
@@ -31,6 +33,14 @@ struct OutgoingRequest {
   std::string body{};                 ///< JSON, unless a header says what else; empty: none is sent
   std::int64_t timeout_ms = 10'000;   ///< from `Send` to the last byte of the answer
   std::size_t answer_max = 64 << 10;  ///< how many bytes of the answer are kept
+  /// "192.0.2.1:443": connects there, whatever the host's name says; the certificate is still the
+  /// host's. For addresses that were looked up and judged beforehand.
+  std::string connect_to{};
+  /// A status is an answer once its header is whole, be the body broken off, too long or too slow.
+  bool status_decides = false;
+  std::uint64_t group = 0;  ///< what `GiveUp` speaks of
+  /// Asked on the thread of Outgoing just before the request begins; false: it does not.
+  std::function<bool()> may_begin{};
 };
 
 struct OutgoingReply {
@@ -56,8 +66,8 @@ struct OutgoingReply {
 ///      many wait: the time in the queue counts, and what is too late is not begun. So one receiver
 ///      that hangs delays the others by their own time-out at most. (Only a name server that does
 ///      not answer can hold up the thread, and only when a request to it is given up.)
-///  (3) A status means that the whole answer came, up to `answer_max`. An answer that breaks off is
-///      none, whatever it had begun to say. (One whose length only the end of the connection tells
+///  (3) A status means that the whole answer came, up to `answer_max` (or its header: see
+///      `status_decides`). An answer that breaks off is none, whatever it had begun to say. (One whose length only the end of the connection tells
 ///      has no other end.)
 ///  (4) `maybe_received == false` means that no byte of the request left this process.
 ///
@@ -85,6 +95,9 @@ class Outgoing {
   void Start();
   void Stop();
   void Send(OutgoingRequest request, Done done);
+  /// Cuts off what waits and what is under way of a group (not 0); each `done` runs soon, on the thread of
+  /// this class. From any thread.
+  void GiveUp(std::uint64_t group);
 
  private:
   class Impl;

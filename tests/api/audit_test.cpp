@@ -156,6 +156,9 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"revokeLicense", prepared("POST", "/api/v1/licenses/{id}/revoke")},
       {"rotateLicenseKey", prepared("POST", "/api/v1/licenses/{id}/rotate-key")},
       {"revokeSeat", prepared("POST", "/api/v1/licenses/sessions/{id}/revoke")},
+      {"putSubscription", prepared("PUT", "/api/v1/subscriptions/{name}")},
+      {"deleteSubscription", prepared("DELETE", "/api/v1/subscriptions/{name}")},
+      {"rotateSubscriptionSecret", prepared("POST", "/api/v1/subscriptions/{name}/rotate")},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},
   };
   for (const http::Route& route : server_->routes()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/api.hpp"
+#include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
 #include "app/service.hpp"
 #include "auth/signer.hpp"
@@ -17,9 +18,10 @@
 namespace tenure::api {
 
 inline constexpr const char* kAllScopes[] = {
-    "sessions:read",  "sessions:write", "leases:read",   "leases:write", "messages:read",
-    "messages:write", "usage:read",     "ops:read",      "admin",        "seats:use",
-    "seats:operate",  "licenses:read",  "licenses:admin"};
+    "sessions:read",  "sessions:write",     "leases:read",        "leases:write",
+    "messages:read",  "messages:write",     "usage:read",         "ops:read",
+    "admin",          "seats:use",          "seats:operate",      "licenses:read",
+    "licenses:admin", "subscriptions:read", "subscriptions:write"};
 
 inline std::string EveryScopeBut(const std::string& missing) {
   std::string scopes;
@@ -88,6 +90,8 @@ class GuardedServer {
     settings.auth.audience = "tenure";
     settings.auth.keys = {key};
     settings.usage.interval_ms = 1'000;
+    settings.push.allow = {base::AllowedHost::Parse(PushSettings::kAllow).value()};
+    settings.secrets.key_file = PushSettings::KeyFile();
     if (change) change(settings);
     return settings;
   }

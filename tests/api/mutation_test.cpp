@@ -102,7 +102,7 @@ class Mutation : public testing::TestWithParam<Engine> {
 
   const StoreUnderTest store_{GetParam()};
   const std::unique_ptr<support::ServerProcess> server_ =
-      store_.Serve({"--set", "usage.interval=1s"});
+      store_.Serve(PushSettings::Flags({"--set", "usage.interval=1s"}));
   const Api api_{*server_};
   const SampleRequests samples_{api_};
 };

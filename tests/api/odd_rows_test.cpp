@@ -54,6 +54,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSeenAt{
     {"unsorted", {"/api/v1/messages", "/api/v1/topics"}},
     {"finished", {"/api/v1/messages"}},
     {"dead", {"/api/v1/dead-letters", "/api/v1/messages"}},
+    {"subscription", {"/api/v1/subscriptions"}},
     {"topic", {"/api/v1/messages", "/api/v1/timers", "/api/v1/topics", "/api/v1/dead-letters"}},
 };
 
@@ -161,9 +162,9 @@ class OddRows : public testing::TestWithParam<Engine> {
   const bool is_postgres_ = GetParam() == Engine::kPostgres;
   const StoreUnderTest store_{GetParam()};
   // What works in the background does so all the time: it meets the rows too.
-  const std::unique_ptr<support::ServerProcess> server_ =
-      store_.Serve({"--set", "usage.interval=1s", "--set", "sessions.expiry_interval=100ms",
-                    "--set", "messages.poll_max=50ms"});
+  const std::unique_ptr<support::ServerProcess> server_ = store_.Serve(
+      PushSettings::Flags({"--set", "usage.interval=1s", "--set", "sessions.expiry_interval=100ms",
+                           "--set", "messages.poll_max=50ms"}));
   std::vector<Request> requests_;
   std::set<std::string> kept_;
 };

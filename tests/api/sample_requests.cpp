@@ -1,8 +1,29 @@
 #include "api/sample_requests.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "api/calls.hpp"
+#include "support/temp_dir.hpp"
 
 namespace tenure::api {
+
+const std::string& PushSettings::KeyFile() {
+  static const support::TempDir folder;
+  static const std::string path = [] {
+    const std::string file = folder / "keys";
+    std::ofstream(file) << "k:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+    return file;
+  }();
+  return path;
+}
+
+std::vector<std::string> PushSettings::Flags(std::vector<std::string> more) {
+  more.insert(more.end(), {"--set", std::string("push.allow=") + kAllow, "--set",
+                           "secrets.key_file=" + KeyFile()});
+  return more;
+}
 
 Key SampleRequests::KeyOfTenant() const {
   Key key = NewKey();
@@ -22,6 +43,7 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/usage/")) return OfUsage(method, path);
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
+  if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
   std::string target = path;
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
@@ -90,6 +112,20 @@ SampleRequests::Request SampleRequests::OfUsage(const std::string& method,
 }
 
 /// A licence of one seat with a holder, and where it is asked for somebody who waits.
+SampleRequests::Request SampleRequests::OfPush(const std::string& method,
+                                               const std::string& path) const {
+  const std::string base = "/api/v1/subscriptions";
+  const std::string name = base + "/" + NewUuid();
+  // Nobody listens there.
+  const auto wish = [] {
+    return R"({"topic":")" + NewUuid() + R"(","url":"https://127.0.0.1:1/hook"})";
+  };
+  if (path == base) return {path, ""};
+  if (method == "PUT") return {name, wish()};
+  api_.Call("PUT", name, wish());
+  return {name + path.substr((base + "/{name}").size()), method == "POST" ? "{}" : ""};
+}
+
 SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
                                                 const std::string& path) const {
   const std::string base = "/api/v1/licenses";

@@ -2,10 +2,20 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/api.hpp"
 
 namespace tenure::api {
+
+/// Settings with which a server pushes, to this machine and nowhere else; the file of keys is there
+/// for as long as the program runs.
+struct PushSettings {
+  static constexpr const char* kAllow = "private 127.0.0.1";
+  static const std::string& KeyFile();
+  /// For `tenure serve`.
+  static std::vector<std::string> Flags(std::vector<std::string> more = {});
+};
 
 /// For each operation of the server a request that it can carry out: made on the spot, with
 /// something new that exists.
@@ -29,6 +39,7 @@ class SampleRequests {
   Request OfInbox(const std::string& action) const;
   Request OfMessages(const std::string& method, const std::string& path) const;
   Request OfUsage(const std::string& method, const std::string& path) const;
+  Request OfPush(const std::string& method, const std::string& path) const;
   Request OfSeats(const std::string& method, const std::string& path) const;
 
   Api api_;

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "api/api.hpp"
+#include "api/sample_requests.hpp"
 
 namespace tenure::api {
 namespace {
@@ -43,7 +44,7 @@ std::vector<SessionRow> ParseRows(const std::string& text) {
 /// Windows of usage are short: tests look at them.
 struct Shared {
   explicit Shared(Engine engine)
-      : store(engine), server(store.Options({"--set", "usage.interval=1s"})) {}
+      : store(engine), server(store.Options(PushSettings::Flags({"--set", "usage.interval=1s"}))) {}
   StoreUnderTest store;
   support::ServerProcess server;
 };

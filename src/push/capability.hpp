@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cli/command.hpp"
+#include "server/capability.hpp"
+
+namespace tenure::push {
+
+cli::Commands Commands();
+
+server::Capability Capability();
+
+}  // namespace tenure::push

@@ -1,0 +1,297 @@
+#include "push/delivery.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/utf8.hpp"
+
+namespace tenure::push {
+namespace {
+
+constexpr std::int64_t kClaimWaitMs = 20'000;
+constexpr std::int64_t kStoreAwayMs = 1'000;
+constexpr std::string_view kTimerName = "push.delivery";
+
+/// For people: what the endpoint said, shortened, and always text.
+std::string ShownAnswer(const http::OutgoingReply& reply) {
+  if (reply.status == 0) return reply.error.substr(0, kMaxShownError);
+  std::string body = reply.body.substr(0, kMaxShownError);
+  while (!body.empty() && !base::IsStorableText(body) && body.size() + 4 > kMaxShownError)
+    body.pop_back();  // perhaps a character was cut in two
+  if (!base::IsStorableText(body))
+    body = fmt::format("({} bytes that are not text)", reply.body.size());
+  return fmt::format("{}{}{}", reply.status, body.empty() ? "" : ": ", body);
+}
+
+messages::Disposition DispositionOf(AnswerKind kind) {
+  switch (kind) {
+    case AnswerKind::kAcknowledged:
+      return messages::Disposition::kDone;
+    case AnswerKind::kMessageFault:
+      return messages::Disposition::kRetry;
+    default:
+      return messages::Disposition::kUntouched;
+  }
+}
+
+}  // namespace
+
+Delivery::Delivery(const DeliveryParts& parts, Endpoint endpoint, const Hold& hold,
+                   const CircuitRow& circuit_boot, std::int64_t worker)
+    : parts_(parts),
+      key_(endpoint.key),
+      id_(endpoint.id),
+      endpoint_(std::make_shared<const Endpoint>(std::move(endpoint))),
+      hold_(hold),
+      circuit_(circuit_boot),
+      worker_(worker) {}
+
+bool Delivery::HoldsAt(std::int64_t boot_ms) const { return boot_ms < hold_.until_boot_ms; }
+
+bool Delivery::IsHeld() const {
+  const std::int64_t now_ms = parts_.clock.BootMs();
+  const base::Lock lock(mutex_);
+  return HoldsAt(now_ms) && !is_cut_off_;
+}
+
+bool Delivery::HasEnded() const {
+  const base::Lock lock(mutex_);
+  return has_ended_;
+}
+
+bool Delivery::IsOver() const {
+  const base::Lock lock(mutex_);
+  return has_ended_ && under_way_ == 0;
+}
+
+Hold Delivery::hold() const {
+  const base::Lock lock(mutex_);
+  return hold_;
+}
+
+void Delivery::Renewed(std::int64_t until_boot_ms) {
+  {
+    const base::Lock lock(mutex_);
+    hold_.until_boot_ms = std::max(hold_.until_boot_ms, until_boot_ms);
+  }
+  Pump();
+}
+
+void Delivery::Change(Endpoint endpoint) {
+  {
+    const base::Lock lock(mutex_);
+    if (endpoint.url != endpoint_->url) circuit_ = Circuit();
+    endpoint_ = std::make_shared<const Endpoint>(std::move(endpoint));
+  }
+  Pump();
+}
+
+void Delivery::ChangeWorker(std::int64_t worker) {
+  const base::Lock lock(mutex_);
+  worker_ = worker;
+  queue_.clear();  // the reaper makes them ready again
+}
+
+void Delivery::End(Ending ending) {
+  std::uint64_t group = 0;
+  {
+    const base::Lock lock(mutex_);
+    has_ended_ = true;
+    if (ending == Ending::kCutOff && !is_cut_off_) {
+      is_cut_off_ = true;
+      group = endpoint_->group;
+    }
+  }
+  if (group != 0) parts_.give_up(group);
+  Pump();
+}
+
+void Delivery::Pump() {
+  std::vector<Beginning> begun;
+  std::deque<MessagePtr> back;
+  std::optional<messages::ClaimRequest> claim;
+  std::shared_ptr<const Endpoint> endpoint;
+  std::int64_t again_boot_ms = 0;
+  const std::int64_t now_ms = parts_.clock.BootMs();
+  {
+    const base::Lock lock(mutex_);
+    endpoint = endpoint_;
+    const bool may_at_all = !has_ended_ && HoldsAt(now_ms);
+    const std::int64_t may =
+        may_at_all ? circuit_.MayBeUnderWay(endpoint->max_in_flight, now_ms) : 0;
+    while (under_way_ < may && !queue_.empty()) {
+      begun.push_back({std::move(queue_.front()), circuit_.Begin()});
+      queue_.pop_front();
+      ++under_way_;
+    }
+    if (may == 0) back = std::exchange(queue_, {});
+    if (may > 0 && !is_claiming_) claim = NextClaim(may);
+    if (may_at_all && may == 0 && timer_boot_ms_ != circuit_.row().next_ms)
+      again_boot_ms = timer_boot_ms_ = circuit_.row().next_ms;
+  }
+  if (again_boot_ms > 0) PumpAt(again_boot_ms);
+  if (!back.empty()) GiveBack(std::move(back));
+  if (claim) Claim(*std::move(claim), Asked::kFirst);
+  for (const Beginning& one : begun) Begin(one, endpoint);
+}
+
+/// While all is well, as many again as are under way, so that a slot which becomes free has its message
+/// there; and not for each single one, so that claims are batches.
+std::optional<messages::ClaimRequest> Delivery::NextClaim(std::int64_t may) {
+  const bool is_well = circuit_.row().failures == 0;
+  const std::int64_t room =
+      (is_well ? 2 * may : may) - under_way_ - static_cast<std::int64_t>(queue_.size());
+  if (room < std::max<std::int64_t>(1, may / 2)) return std::nullopt;
+  is_claiming_ = true;
+  messages::ClaimRequest request;
+  request.tenant = key_.tenant;
+  request.topics = {endpoint_->topic};
+  request.max = std::min<std::int64_t>(room, messages::kMaxBatch);
+  request.owner = parts_.process;
+  request.worker = worker_;
+  request.claim_id = base::Uuid::V7(parts_.clock.WallMs());
+  request.started = 0;  // when this process dies, no message is to blame
+  return request;
+}
+
+void Delivery::Claim(messages::ClaimRequest request, Asked asked) {
+  const Hold held = hold();
+  const leases::LeaseKey lease = key_.LeaseOf();
+  base::Caller caller;
+  if (asked != Asked::kUnfenced) caller.fences = {{lease.tenant, lease.name, held.fence}};
+  parts_.messages.ClaimWaiting(
+      request, asked == Asked::kUnfenced ? 0 : kClaimWaitMs, std::move(caller),
+      [self = shared_from_this(), request, asked](db::Result<messages::ClaimReply> result) {
+        self->Claimed(request, asked, std::move(result));
+      });
+}
+
+void Delivery::Claimed(const messages::ClaimRequest& request, Asked asked,
+                       db::Result<messages::ClaimReply> result) {
+  if (!result.ok()) {
+    const base::FaultKind kind = result.fault().kind();
+    if (kind == base::FaultKind::kStopping) return;
+    if (kind == base::FaultKind::kFenceStale) {
+      End(Ending::kCutOff);
+      // Nothing was claimed now, but perhaps before, when the answer was lost: that must go back.
+      if (asked == Asked::kAgain) Claim(request, Asked::kUnfenced);
+      return;
+    }
+    // Perhaps it was carried out: the same again, under the same id.
+    const Asked next = asked == Asked::kFirst ? Asked::kAgain : asked;
+    parts_.wake.Wait(std::string(kTimerName), parts_.clock.BootMs() + kStoreAwayMs,
+                     [self = shared_from_this(), request, next] { self->Claim(request, next); });
+    return;
+  }
+  {
+    const base::Lock lock(mutex_);
+    is_claiming_ = false;
+    // Of a worker that was given up since nothing is ours any more.
+    if (request.worker == worker_)
+      for (auto& message : result.value().messages)
+        queue_.push_back(std::make_shared<messages::ClaimedMessage>(std::move(message)));
+  }
+  Pump();
+}
+
+void Delivery::Begin(const Beginning& one, const std::shared_ptr<const Endpoint>& endpoint) {
+  parts_.probe.Began();
+  parts_.deliver(
+      *endpoint, *one.message, [self = shared_from_this()] { return self->IsHeld(); },
+      [self = shared_from_this(), one, endpoint](Delivered delivered) {
+        self->Ended(one, endpoint, std::move(delivered));
+      });
+}
+
+void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>& endpoint,
+                     Delivered delivered) {
+  const std::int64_t now_ms = parts_.clock.BootMs();
+  Judgement judgement = Judge(delivered.reply);
+  const std::string shown = ShownAnswer(delivered.reply);
+  {
+    const base::Lock lock(mutex_);
+    --under_way_;
+    // Without an answer it may be we who ended it.
+    if (delivered.reply.status == 0 && (is_cut_off_ || !HoldsAt(now_ms)))
+      judgement = {AnswerKind::kDropped, "dropped", 0};
+    if (endpoint->url == endpoint_->url) circuit_.End(one.ticket, judgement, now_ms);
+    if (judgement.kind == AnswerKind::kDisable) has_ended_ = true;
+    if (judgement.kind != AnswerKind::kDropped) {
+      const bool is_done = judgement.kind == AnswerKind::kAcknowledged;
+      ++(is_done ? report_.delivered : report_.failed);
+      report_.last_status = delivered.reply.status;
+      report_.last_error = is_done ? "" : shown;
+      last_boot_ms_ = now_ms;
+      has_news_ = true;
+    }
+  }
+  parts_.probe.Ended(judgement, delivered.took_ms);
+  if (judgement.kind == AnswerKind::kDisable) parts_.disable(*endpoint);
+  messages::SettleRequest request;
+  request.tenant = key_.tenant;
+  request.disposition = DispositionOf(judgement.kind);
+  request.settlements.push_back(
+      {.id = one.message->id,
+       .fence = one.message->fence,
+       .error = request.disposition == messages::Disposition::kRetry ? shown : ""});
+  Settle(std::move(request));
+  Pump();
+}
+
+void Delivery::GiveBack(std::deque<MessagePtr> messages) {
+  messages::SettleRequest request;
+  request.tenant = key_.tenant;
+  request.disposition = messages::Disposition::kUntouched;
+  for (const MessagePtr& message : messages)
+    request.settlements.push_back({.id = message->id, .fence = message->fence});
+  Settle(std::move(request));
+}
+
+void Delivery::Settle(messages::SettleRequest request) {
+  parts_.messages.Settle(
+      request, nullptr,
+      [self = shared_from_this(), request](const db::Result<messages::SettleResult>& result) {
+        if (result.ok() || result.fault().kind() == base::FaultKind::kStopping) return;
+        self->parts_.wake.Wait(std::string(kTimerName), self->parts_.clock.BootMs() + kStoreAwayMs,
+                               [self, request] { self->Settle(request); });
+      });
+}
+
+void Delivery::PumpAt(std::int64_t boot_ms) {
+  parts_.wake.Wait(std::string(kTimerName), boot_ms, [self = shared_from_this(), boot_ms] {
+    {
+      const base::Lock lock(self->mutex_);
+      if (self->timer_boot_ms_ == boot_ms) self->timer_boot_ms_ = 0;
+    }
+    self->Pump();
+  });
+}
+
+std::optional<Report> Delivery::TakeReport() {
+  const std::int64_t now_ms = parts_.clock.BootMs();
+  const base::Lock lock(mutex_);
+  if (!std::exchange(has_news_, false)) return std::nullopt;
+  Report report = std::exchange(report_, {});
+  report.key = key_;
+  report.id = id_;
+  report.has_last = true;
+  report.last_ago_ms = now_ms - last_boot_ms_;
+  report.failures = circuit_.row().failures;
+  report.next_in_ms = std::max<std::int64_t>(circuit_.row().next_ms - now_ms, 0);
+  return report;
+}
+
+void Delivery::TakeBack(const Report& report) {
+  const base::Lock lock(mutex_);
+  report_.delivered += report.delivered;
+  report_.failed += report.failed;
+  if (!has_news_) {
+    report_.last_status = report.last_status;
+    report_.last_error = report.last_error;
+  }
+  has_news_ = true;
+}
+
+}  // namespace tenure::push

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
+#include "messages/messages.hpp"
+#include "push/circuit.hpp"
+#include "push/courier.hpp"
+#include "push/probe.hpp"
+#include "push/reads.hpp"
+#include "wake/registry.hpp"
+
+namespace tenure::push {
+
+/// What deliveries of a process share; outlives them.
+struct DeliveryParts {
+  messages::Messages& messages;
+  wake::Registry& wake;
+  const base::Clock& clock;
+  Probe& probe;
+  std::function<void(const Endpoint&, const messages::ClaimedMessage&, std::function<bool()>,
+                     Courier::Done)>
+      deliver;  ///< as Courier::Deliver
+  std::function<void(std::uint64_t group)> give_up;
+  std::function<void(const Endpoint&)> disable;  ///< the endpoint said that it is gone
+  std::string process;
+};
+
+/// The hold that a process has on a subscription.
+struct Hold {
+  std::int64_t fence = 0;
+  base::Uuid term{};
+  std::int64_t until_boot_ms = 0;  ///< as long as this has not come, nobody else has it
+};
+
+/// Delivers the messages of one subscription, for as long as this process holds its lease: claims,
+/// sends, settles.
+///
+/// Invariants:
+///  (1) Every claim carries the fence of the lease, so who has lost it claims nothing; and a request
+///      begins only while `until_boot_ms` has not come (asked once more just before it leaves). So two
+///      processes never send for one subscription at once, except what the loser had under way: that
+///      is cut off.
+///  (2) At most `max_in_flight` requests are under way, fewer when the circuit says so. Claimed and not
+///      begun are at most as many again; they go back untouched when nothing may be begun.
+///  (3) Every message that was claimed is settled, once the store can be reached: the claims are held
+///      by the process's heartbeat, so nobody else would ever do it while the process lives. A claim
+///      whose answer was lost is asked for again by its id, a settlement is repeated until the store has
+///      decided it; `stale` and `gone` are decisions, too.
+///  (4) A message is acknowledged only when its endpoint said 2xx, after the request that it answered.
+///
+/// A crash between any two steps: the heartbeat ends, the reaper makes the claims ready again, and the
+/// next holder of the lease sends what had been sent already once more, with the same id.
+///
+/// Threads: any. It has none: it goes on wherever a step completes, and waits by the registry's timers.
+class Delivery : public std::enable_shared_from_this<Delivery> {
+ public:
+  Delivery(const DeliveryParts& parts, Endpoint endpoint, const Hold& hold,
+           const CircuitRow& circuit_boot, std::int64_t worker);
+
+  void Start() { Pump(); }
+  void Renewed(std::int64_t until_boot_ms);
+  /// The subscription is another now; a new url begins with a closed circuit.
+  void Change(Endpoint endpoint);
+  /// The process's heartbeats go on under another number; what was claimed under the old one is not ours.
+  void ChangeWorker(std::int64_t worker);
+
+  enum class Ending { kLetFinish, kCutOff };
+  /// Begins nothing any more. Once `IsOver`, the lease may be given back.
+  void End(Ending ending);
+  bool HasEnded() const;
+  bool IsOver() const;  ///< it has ended, and nothing is under way
+  bool IsHeld() const;
+  Hold hold() const;
+
+  /// What there is to say since the last time; nothing: nothing.
+  std::optional<Report> TakeReport();
+  /// It could not be told.
+  void TakeBack(const Report& report);
+  const SubscriptionKey& key() const { return key_; }
+  const base::Uuid& id() const { return id_; }
+
+ private:
+  using MessagePtr = std::shared_ptr<messages::ClaimedMessage>;
+  struct Beginning {
+    MessagePtr message{};
+    Circuit::Ticket ticket = 0;
+  };
+
+  void Pump();
+  std::optional<messages::ClaimRequest> NextClaim(std::int64_t may) TENURE_REQUIRES(mutex_);
+  /// A question of which nobody knows whether it was carried out.
+  enum class Asked { kFirst, kAgain, kUnfenced };
+  void Claim(messages::ClaimRequest request, Asked asked);
+  void Claimed(const messages::ClaimRequest& request, Asked asked,
+               db::Result<messages::ClaimReply> result);
+  void Begin(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint);
+  void Ended(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint,
+             Delivered delivered);
+  void Settle(messages::SettleRequest request);
+  void GiveBack(std::deque<MessagePtr> messages);
+  void PumpAt(std::int64_t boot_ms);
+  bool HoldsAt(std::int64_t boot_ms) const TENURE_REQUIRES(mutex_);
+
+  const DeliveryParts& parts_;
+  const SubscriptionKey key_;
+  const base::Uuid id_;
+
+  mutable base::Mutex mutex_;
+  std::shared_ptr<const Endpoint> endpoint_ TENURE_GUARDED_BY(mutex_);
+  Hold hold_ TENURE_GUARDED_BY(mutex_);
+  Circuit circuit_ TENURE_GUARDED_BY(mutex_);  // its times are boot time
+  std::int64_t worker_ TENURE_GUARDED_BY(mutex_);
+  std::deque<MessagePtr> queue_ TENURE_GUARDED_BY(mutex_);  // claimed and not begun
+  std::int64_t under_way_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool is_claiming_ TENURE_GUARDED_BY(mutex_) = false;
+  bool has_ended_ TENURE_GUARDED_BY(mutex_) = false;
+  bool is_cut_off_ TENURE_GUARDED_BY(mutex_) = false;
+  std::int64_t timer_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;  // of the Pump that is to come
+  Report report_ TENURE_GUARDED_BY(mutex_);
+  std::int64_t last_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool has_news_ TENURE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace tenure::push

@@ -1,0 +1,332 @@
+#include "push/routes.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/utf8.hpp"
+#include "http/answering.hpp"
+#include "http/json_fields.hpp"
+#include "http/json_value.hpp"
+#include "http/route_group.hpp"
+#include "push/json.hpp"
+#include "push/signature.hpp"
+
+namespace tenure::push {
+namespace {
+
+using http::Answering;
+using http::ExchangePtr;
+using http::JsonFields;
+using http::Problem;
+using http::ProblemError;
+
+constexpr const char* kCreateAct = "subscription.create";
+constexpr const char* kChangeAct = "subscription.change";
+constexpr const char* kDeleteAct = "subscription.delete";
+constexpr const char* kRotateAct = "subscription.rotate";
+constexpr std::size_t kMaxHeadersJson = 16 << 10;
+constexpr std::size_t kMaxSecretText = 200;
+constexpr std::string_view kSecretRule = "must be whsec_ and base64 of 24 to 64 bytes";
+
+Problem UnknownSubscription(const std::string& name) {
+  return http::NotFound(fmt::format("There is no subscription {}.", name));
+}
+
+void RequirePush(const RouteParts& parts) {
+  if (parts.courier) return;
+  throw ProblemError({.status = 409,
+                      .type = "push-off",
+                      .title = "This server does not push",
+                      .detail = parts.off});
+}
+
+[[noreturn]] void RefuseMeaning(std::vector<http::FieldError> errors) {
+  throw ProblemError({.status = 422,
+                      .type = "invalid-subscription",
+                      .title = "There cannot be such a subscription",
+                      .errors = std::move(errors)});
+}
+
+SubscriptionKey KeyOf(const ExchangePtr& exchange) {
+  SubscriptionKey key{http::TenantOf(exchange), exchange->request().path_parameters[0]};
+  // What no subscription can be called there is none of.
+  if (!IsSubscriptionName(key.name)) throw ProblemError(UnknownSubscription(key.name));
+  return key;
+}
+
+/// PUT hands the topic's messages to whoever listens there, so it asks for their scope as well.
+void RequireMessages(const ExchangePtr& exchange) {
+  constexpr std::string_view kScope = "messages:write";
+  const http::Principal& who = *exchange->request().principal;
+  if (!who.tenant || who.Has(kScope)) return;
+  throw ProblemError({.status = 403,
+                      .type = "forbidden",
+                      .title = "The token does not allow this",
+                      .detail = fmt::format("It lacks the scope {}, which a subscription needs "
+                                            "besides subscriptions:write.",
+                                            kScope)});
+}
+
+std::optional<std::int64_t> RevisionOf(const ExchangePtr& exchange) {
+  const auto header = exchange->request().FindHeader("If-Match");
+  if (!header) return std::nullopt;
+  std::string_view text = *header;
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
+  std::int64_t revision = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
+  if (error != std::errc() || stop != text.data() + text.size())
+    http::RefuseField("If-Match", "must be a revision of the subscription");
+  return revision;
+}
+
+std::optional<HeaderValues> ReadHeaders(JsonFields& fields,
+                                        std::vector<http::FieldError>& impossible) {
+  const auto object = fields.OptionalObject("headers", kMaxHeadersJson);
+  if (!object) return std::nullopt;
+  const auto parsed = http::JsonValue::Parse(*object);
+  const auto members = parsed ? parsed->TextMembers() : std::nullopt;
+  if (!members) {
+    fields.Refuse("headers", "must be an object whose values are texts");
+    return std::nullopt;
+  }
+  if (members->size() > kMaxHeaders)
+    impossible.push_back({"headers", fmt::format("must not be more than {}", kMaxHeaders)});
+  for (const auto& [name, value] : *members)
+    if (const auto problem = HeaderProblem(name, value))
+      impossible.push_back(
+          {"headers." + name.substr(0, kMaxHeaderNameBytes), std::string(*problem)});
+  return *members;
+}
+
+Format ReadFormat(JsonFields& fields) {
+  const auto text = fields.OptionalText("format", 20);
+  if (!text) return Format::kBinary;
+  const auto format = http::OneOf(*text, {Format::kBinary, Format::kStructured});
+  if (!format) fields.Refuse("format", "must be binary or structured");
+  return format.value_or(Format::kBinary);
+}
+
+std::optional<std::string> ReadSecret(JsonFields& fields,
+                                      std::vector<http::FieldError>& impossible) {
+  auto secret = fields.OptionalText("secret", kMaxSecretText);
+  if (secret && !ParseSigningSecret(*secret))
+    impossible.push_back({"secret", std::string(kSecretRule)});
+  return secret;
+}
+
+PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
+  PutCommand put;
+  put.key = {http::TenantOf(exchange), exchange->request().path_parameters[0]};
+  put.revision = RevisionOf(exchange);
+  std::vector<http::FieldError> impossible;
+  if (!IsSubscriptionName(put.key.name))
+    impossible.push_back(
+        {"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ -", kMaxNameBytes)});
+  JsonFields fields(exchange->request().body);
+  put.topic = fields.NonEmptyText("topic", messages::kMaxTopicBytes);
+  put.url = fields.NonEmptyText("url", kMaxUrlBytes);
+  put.max_in_flight =
+      fields.OptionalInteger("max_in_flight", 1, kMostInFlight).value_or(kDefaultInFlight);
+  put.timeout_ms = fields.OptionalInteger("timeout_ms", kLeastTimeoutMs, kMostTimeoutMs)
+                       .value_or(kDefaultTimeoutMs);
+  put.format = ReadFormat(fields);
+  put.enabled = fields.OptionalFlag("enabled");
+  put.secret = ReadSecret(fields, impossible);
+  put.headers = ReadHeaders(fields, impossible);
+  fields.Finish();
+  if (auto problem = TargetProblem(parts.courier->allowed(), put.url))
+    impossible.push_back({"url", *std::move(problem)});
+  if (!impossible.empty()) RefuseMeaning(std::move(impossible));
+  return put;
+}
+
+void ReplyPut(const ExchangePtr& to, const PutCommand& put, const Outcome& outcome) {
+  switch (outcome.kind) {
+    case ChangeKind::kTopicTaken:
+      return to->Reply(Problem{
+          .status = 409,
+          .type = "topic-subscribed",
+          .title = "The topic has a subscription",
+          .detail = fmt::format("A topic has one subscription, and that of {} is {}. Use another "
+                                "topic for another endpoint.",
+                                put.topic, outcome.taken_by)});
+    case ChangeKind::kOtherRevision:
+      return to->Reply(
+          Problem{.status = 412,
+                  .type = "subscription-changed",
+                  .title = "The subscription has another revision",
+                  .detail = fmt::format("Its revision is {}.", outcome.subscription.revision)});
+    default:
+      return to->ReplyJson(SubscriptionJson(outcome.subscription, outcome.now_ms, outcome.secret),
+                           outcome.kind == ChangeKind::kCreated ? 201 : 200);
+  }
+}
+
+void PutAs(const RouteParts& parts, const ExchangePtr& exchange, PutCommand put, bool exists,
+           int tries);
+
+/// Looks whether it is there, since the record tells a creation from a change; the transaction holds the
+/// look to it.
+void LookAndPut(const RouteParts& parts, const ExchangePtr& exchange, PutCommand put, int tries) {
+  const SubscriptionKey key = put.key;
+  parts.subscriptions.Find(key, base::Caller(&exchange->executor()),
+                           Answering(exchange, [parts, put = std::move(put), tries](
+                                                   const ExchangePtr& to, const FindReply& found) {
+                             PutAs(parts, to, put, found.subscription.has_value(), tries);
+                           }));
+}
+
+void PutAs(const RouteParts& parts, const ExchangePtr& exchange, PutCommand put, bool exists,
+           int tries) {
+  put.exists = exists;
+  parts.subscriptions.Change(
+      put, http::Acting(exchange, exists ? kChangeAct : kCreateAct),
+      Answering(exchange, [parts, put, tries](const ExchangePtr& to, const Outcome& outcome) {
+        if (outcome.kind != ChangeKind::kOtherwise) return ReplyPut(to, put, outcome);
+        if (tries > 1) return LookAndPut(parts, to, put, tries - 1);
+        to->Reply(base::Fault(base::FaultKind::kContended,
+                              "somebody else makes and deletes this subscription at once"));
+      }));
+}
+
+void Put(const RouteParts& parts, const ExchangePtr& exchange) {
+  constexpr int kTries = 3;
+  RequireMessages(exchange);
+  RequirePush(parts);
+  http::ExpectNoQuery(exchange->request());
+  LookAndPut(parts, exchange, ReadPut(parts, exchange), kTries);
+}
+
+void Get(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const SubscriptionKey key = KeyOf(exchange);
+  parts.subscriptions.Find(
+      key, exchange->caller(),
+      Answering(exchange, [name = key.name](const ExchangePtr& to, const FindReply& found) {
+        if (!found.subscription) return to->Reply(UnknownSubscription(name));
+        to->ReplyJson(SubscriptionJson(*found.subscription, found.now_ms));
+      }));
+}
+
+void List(const RouteParts& parts, const ExchangePtr& exchange) {
+  ListRequest request{.tenant = http::TenantOf(exchange)};
+  http::QueryFields fields(exchange->request().query);
+  request.after = fields.Text("cursor", kMaxNameBytes).value_or("");
+  request.limit = fields.PageLimit();
+  fields.Finish();
+  parts.subscriptions.List(
+      std::move(request), exchange->caller(),
+      Answering(exchange, [](const db::Page<Subscription>& page) {
+        return base::PageJson(
+            page.rows, page.has_more,
+            [&](base::JsonWriter& json, const Subscription& each) {
+              WriteSubscription(json, each, page.now_ms);
+            },
+            [](const Subscription& last) { return std::string_view(last.name); });
+      }));
+}
+
+void Delete(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const SubscriptionKey key = KeyOf(exchange);
+  parts.subscriptions.Change(
+      RemoveCommand{key}, http::Acting(exchange, kDeleteAct),
+      Answering(exchange, [name = key.name](const ExchangePtr& to, const Outcome& outcome) {
+        if (outcome.kind == ChangeKind::kUnknown) return to->Reply(UnknownSubscription(name));
+        to->Reply(http::Response{.status = 204});
+      }));
+}
+
+void Rotate(const RouteParts& parts, const ExchangePtr& exchange) {
+  RequirePush(parts);
+  RotateCommand rotate{.key = KeyOf(exchange)};
+  std::vector<http::FieldError> impossible;
+  JsonFields fields(exchange->request().body);
+  rotate.secret = ReadSecret(fields, impossible);
+  fields.Finish();
+  if (!impossible.empty()) RefuseMeaning(std::move(impossible));
+  const auto reply = [name = rotate.key.name](const ExchangePtr& to, const Outcome& outcome) {
+    if (outcome.kind != ChangeKind::kChanged) return to->Reply(UnknownSubscription(name));
+    std::string body;
+    base::JsonWriter(body)
+        .BeginObject()
+        .Field("secret", std::string_view(outcome.secret))
+        .EndObject();
+    to->ReplyJson(std::move(body));
+  };
+  if (auto once = http::FindIdempotencyKey(exchange))
+    return parts.subscriptions.RotateOnce({Command(rotate), *std::move(once)},
+                                          http::Acting(exchange, kRotateAct),
+                                          http::AnsweringOnce(exchange, reply));
+  parts.subscriptions.Change(rotate, http::Acting(exchange, kRotateAct),
+                             Answering(exchange, reply));
+}
+
+/// What came back of a ping; of the body as much as a tenant may see.
+std::string PingJson(const Delivered& delivered) {
+  std::string body;
+  base::JsonWriter json(body);
+  const http::OutgoingReply& reply = delivered.reply;
+  json.BeginObject().Key("status");
+  reply.status > 0 ? json.Value(reply.status) : json.Null();
+  json.Field("ms", delivered.took_ms);
+  json.Field("body", std::string_view(reply.body).substr(0, kMaxShownError));
+  json.Key("error");
+  reply.error.empty() ? json.Null()
+                      : json.Value(std::string_view(reply.error).substr(0, kMaxShownError));
+  json.EndObject();
+  return body;
+}
+
+void Test(const RouteParts& parts, const ExchangePtr& exchange) {
+  RequirePush(parts);
+  http::ExpectNoFields(exchange->request());
+  const SubscriptionKey key = KeyOf(exchange);
+  http::Waits::Share share = exchange->BeginWait(1);
+  parts.subscriptions.FindFenced(
+      key, exchange->caller(),
+      Answering(exchange, [parts, name = key.name, share = std::move(share)](
+                              const ExchangePtr& to, const FindReply& found) mutable {
+        if (!found.subscription) return to->Reply(UnknownSubscription(name));
+        const auto endpoint = EndpointOf(*found.subscription, *parts.vault, found.now_ms, 0);
+        if (!endpoint)
+          return to->Reply(Problem{.status = 409,
+                                   .type = "push-off",
+                                   .title = "This server does not push",
+                                   .detail = "The key that the subscription's secrets were "
+                                             "encrypted with is not in secrets.key_file."});
+        parts.courier->Ping(
+            *endpoint, [to, endpoint, share = std::move(share)](Delivered delivered) mutable {
+              to->executor().Post([to, delivered = std::move(delivered), share = std::move(share)] {
+                to->ReplyJson(PingJson(delivered));
+              });
+            });
+      }));
+}
+
+}  // namespace
+
+void AddRoutes(http::Router& router, const RouteParts& parts) {
+  using http::Method;
+  const std::string read = "subscriptions:read";
+  const std::string write = "subscriptions:write";
+  http::RouteGroup<RouteParts>(router, parts,
+                               {.path = "/api/v1/subscriptions", .rate_class = "push"})
+      .Add({{Method::kGet, "", "listSubscriptions", read, List},
+            {Method::kPut, "/{name}", "putSubscription", write, Put, "", {kCreateAct, kChangeAct}},
+            {Method::kGet, "/{name}", "getSubscription", read, Get},
+            {Method::kDelete, "/{name}", "deleteSubscription", write, Delete, "", {kDeleteAct}},
+            {Method::kPost,
+             "/{name}/rotate",
+             "rotateSubscriptionSecret",
+             write,
+             Rotate,
+             "",
+             {kRotateAct}},
+            {Method::kPost, "/{name}/test", "testSubscription", write, Test}});
+}
+
+}  // namespace tenure::push

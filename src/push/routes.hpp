@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "http/router.hpp"
+#include "push/courier.hpp"
+#include "push/subscriptions.hpp"
+
+namespace tenure::push {
+
+/// What the routes need; the objects outlive the router.
+struct RouteParts {
+  Subscriptions& subscriptions;
+  const Vault* vault = nullptr;  ///< null: secrets.key_file is not set
+  Courier* courier = nullptr;    ///< null: push is off
+  std::string off{};             ///< then: why, naming the setting
+};
+
+void AddRoutes(http::Router& router, const RouteParts& parts);
+
+}  // namespace tenure::push
