@@ -88,6 +88,26 @@ function(tenure_embed_sql MODULE)
   target_include_directories(tenure_${MODULE} PUBLIC ${generated})
 endfunction()
 
+# tenure_embed_lua(MODULE FOLDER)
+#
+# Each FOLDER/NAME.lua becomes the constant tenure::MODULE::lua::kName of type string_view in the generated header
+# "MODULE_lua/scripts.hpp". NAME is one word.
+function(tenure_embed_lua MODULE FOLDER)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${FOLDER})
+  set(generated ${CMAKE_BINARY_DIR}/generated/${MODULE})
+  set(name ${MODULE}_lua)
+  file(GLOB files CONFIGURE_DEPENDS ${source}/*.lua)
+  set(outputs ${generated}/${name}/scripts.hpp ${generated}/${name}/scripts.cpp)
+  add_custom_command(
+    OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -DNAMESPACE=tenure::${MODULE}::lua -DHEADER=${name}/scripts.hpp -DSOURCE=${source}
+            -DOUTPUT=${generated}/${name} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedLua.cmake
+    DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedLua.cmake
+    COMMENT "Embedding ${name}")
+  target_sources(tenure_${MODULE} PRIVATE ${outputs})
+  target_include_directories(tenure_${MODULE} PUBLIC ${generated})
+endfunction()
+
 # tenure_test(NAME SOURCES ... LINK ... [LABELS ...] [TIMEOUT seconds])
 #
 # One test program, registered as one ctest entry: starting a PostgreSQL cluster once per program is what

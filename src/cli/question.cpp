@@ -49,7 +49,7 @@ int Run(const Question& question, const Given& given, Console& console) {
     if (!query.empty()) query.front() = '?';
     path += query;
   }
-  Server server(given);
+  Server server(given, question.elsewhere);
   const Answer answer = server.Ask(question.method, path, BodyOf(question, given));
   if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
   if (server.form() == Form::kTable) {
@@ -140,7 +140,7 @@ int Run(const List& list, const Given& given, Console& console) {
   const std::string start =
       fmt::format("{}?limit={}{}", PathOf(list.path, given),
                   given.Or("--limit", all ? "1000" : "100"), QueryOf(list.flags, given));
-  Server server(given);
+  Server server(given, list.elsewhere);
   Printer printer(list, given, server.form(), console);
   std::string cursor = given.Or("--cursor", "");
   while (true) {

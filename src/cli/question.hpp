@@ -10,6 +10,7 @@
 #include "base/json_writer.hpp"
 #include "cli/answer.hpp"
 #include "cli/command.hpp"
+#include "cli/server.hpp"
 #include "cli/text_table.hpp"
 #include "http/message.hpp"
 
@@ -67,7 +68,8 @@ struct Question {
   Print print = {};
   std::string_view nothing = {};  ///< what is said when there is nothing to print
   std::function<void(const Given&)> refuse =
-      {};  ///< throws UsageError for what does not go together
+      {};                    ///< throws UsageError for what does not go together
+  Elsewhere elsewhere = {};  ///< who may answer in a server's place
   Part part = Part::kAsk;
 };
 Command Asking(Question question);
@@ -96,6 +98,7 @@ struct List {
   std::vector<Column> columns = {};
   std::string_view nothing = {};  ///< "no sessions"
   std::string_view cursor_field = "next_cursor";
+  Elsewhere elsewhere = {};  ///< who may answer in a server's place
   Part part = Part::kAsk;
 };
 Command Listing(List list);

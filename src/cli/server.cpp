@@ -54,7 +54,7 @@ Server::Address Server::address() const {
   };
   Address address{.url = CheckedServer(choose("--server", "TENURE_SERVER", kDefaultServer)),
                   .token = ChooseToken(given_),
-                  .ca_file = choose("--ca-file", "TENURE_CA_FILE", "")};
+                  .ca_file = ChooseCaFile(given_)};
   if (!address.token.empty() && base::IsClearText(address.url) && !given_.Has("--insecure"))
     throw UsageError(
         fmt::format("the token would be sent to {} in clear text: use https://, or say --insecure",
@@ -64,6 +64,7 @@ Server::Address Server::address() const {
 
 Answer Server::Ask(http::Method method, const std::string& path,
                    const std::optional<std::string>& json_body) {
+  if (instead_) return instead_(method, path, json_body);
   if (!client_) {
     Address asked = address();
     http::ClientOptions options;
@@ -80,6 +81,12 @@ Answer Server::Ask(http::Method method, const std::string& path,
     answer.server_now_ms = base::ParseHttpDateMs(*date);
   if (const auto retry = response.FindHeader("Retry-After")) answer.retry_after = *retry;
   return answer;
+}
+
+std::string ChooseCaFile(const Given& given) {
+  return given.Or(
+      "--ca-file",
+      config::FindVariable(config::CurrentEnvironment(), "TENURE_CA_FILE").value_or(""));
 }
 
 std::string ReadTokenFile(const std::string& path) {

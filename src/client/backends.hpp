@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "client/messages/backend.hpp"
+#include "client/redis/address.hpp"
 #include "client/store/local_store.hpp"
 #include "tenure/leases/provider.hpp"
 
@@ -18,6 +19,9 @@ std::unique_ptr<MessageBackend> MakeHttpBackend(const ServerAddress& address, Mi
 /// Or in a SQLite file that the processes of one machine share. Brings the schema up to date.
 /// Throws leases::ProviderUnavailable.
 std::unique_ptr<leases::Provider> MakeStoreProvider(const StoreAddress& address);
+/// Leases on a Redis. Throws leases::ProviderUnavailable, UnfitStore, AccessDenied,
+/// std::invalid_argument.
+std::unique_ptr<leases::Provider> MakeRedisProvider(RedisAddress address);
 /// Messages on a store of our own. Throws messages::Unavailable.
 std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
 

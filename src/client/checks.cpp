@@ -9,6 +9,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/utf8.hpp"
+#include "http/json_fields.hpp"
 #include "http/json_value.hpp"
 #include "messages/message.hpp"
 
@@ -93,6 +94,26 @@ void CheckRequest(const leases::TaskClaim& claim) {
         "interval", "must be from 100 ms to 366 days");
   CheckTtl(claim.lock_timeout, "lock_timeout");
   CheckText(claim.holder, leases::kMaxHolderBytes, "holder");
+}
+
+base::Uuid TermOf(const std::string& term) {
+  if (const auto parsed = base::Uuid::Parse(term)) return *parsed;
+  throw std::invalid_argument("term must be a UUID");
+}
+
+std::string MetadataOf(const std::string& metadata) {
+  if (metadata.empty()) return metadata;
+  std::string body = fmt::format(R"({{"metadata":{}}})", metadata);
+  const std::size_t size = body.size();
+  body.append(http::Request::kBodyPadding, ' ');
+  try {
+    http::JsonFields fields(std::string_view(body).substr(0, size));
+    std::string object = fields.Object("metadata", leases::kMaxMetadataBytes);
+    fields.Finish();
+    return object;
+  } catch (const http::ProblemError& error) {
+    throw std::invalid_argument(error.what());
+  }
 }
 
 void CheckMessage(const Message& message) {

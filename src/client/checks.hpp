@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/uuid.hpp"
 #include "client/messages/backend.hpp"
 #include "tenure/leases/types.hpp"
 #include "tenure/seats/options.hpp"
@@ -20,6 +21,11 @@ void CheckRequest(const leases::RenewRequest& request);
 void CheckRequest(const leases::BreakRequest& request);
 void CheckRequest(const leases::ListRequest& request);
 void CheckRequest(const leases::TaskClaim& claim);
+
+base::Uuid TermOf(const std::string& term);
+/// Everybody prints metadata as it is stored: it must be a JSON object, read as strictly as a
+/// server reads it. Empty stays empty.
+std::string MetadataOf(const std::string& metadata);
 
 void CheckMessage(const messages::Message& message);
 void CheckMessages(std::span<const messages::Message> messages);

@@ -10,6 +10,8 @@
 namespace tenure::leases {
 
 std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options) {
+  if (client::IsRedisUrl(url))
+    return client::MakeRedisProvider(client::ParseRedisUrl(url, options));
   client::Address address = client::ParseAddress(url, "leases");
   if (auto* server = std::get_if<client::ServerAddress>(&address)) {
     client::CheckToken(*server, options.insecure);
@@ -22,7 +24,10 @@ std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptio
 }
 
 std::unique_ptr<Manager> Open(std::string_view url, ManagerOptions options) {
-  return std::make_unique<Manager>(OpenProvider(url, {options.ca_file, options.insecure}), options);
+  return std::make_unique<Manager>(OpenProvider(url, {.ca_file = options.ca_file,
+                                                      .insecure = options.insecure,
+                                                      .allow_plaintext = options.allow_plaintext}),
+                                   options);
 }
 
 }  // namespace tenure::leases

@@ -9,6 +9,7 @@
 #include "leases/capability.hpp"
 #include "leases/lease.hpp"
 #include "leases/lease_run.hpp"
+#include "leases/lease_store.hpp"
 #include "tenure/leases/types.hpp"
 
 namespace tenure::leases {
@@ -269,7 +270,7 @@ int Break(const Given& given, cli::Console& console) {
     throw cli::UsageError("give one of --drain and --force");
   const std::string& name = given.Text("NAME");
   const std::string path = cli::PathOf(kLeasePath, given);
-  cli::Server server(given);
+  cli::Server server(given, LeaseStore);
   const Answer seen = server.Ask(http::Method::kGet, path);
   if (!seen.ok()) return ReportRefusal(seen, server.form(), console);
   const JsonRow lease = JsonRow::Parse(seen.body);
@@ -317,27 +318,30 @@ cli::Flag LeaseArgument() {
 cli::Commands Commands() {
   using namespace cli;  // the words of its tables
   return {
-      Listing({.words = "lease list",
-               .summary = "List leases, and who holds them",
-               .notes = std::string(kListNotes),
-               .flags = {Value("--prefix", "TEXT", "Only names that begin with it.").As("prefix"),
-                         Value("--holder", "TEXT", "Only those held by it.").As("holder"),
-                         Value("--state", "free|held|broken", "Only those in this state.", Word)
-                             .As("state")},
-               .path = "/api/v1/leases",
-               .columns = {{"LEASE", 24, "name"},
-                           {"STATE", 7, "state", StateCell},
-                           {"LEFT", 8, "expires_at", LeftCell},
-                           {"WAITING", 7, "waiters"},
-                           {"FENCE", 6, "fence"},
-                           {"SINCE", kAgoWidth, {}, Since},
-                           {"HOLDER", 6, "holder"}},
-               .nothing = "no leases"}),
+      Listing(
+          {.words = "lease list",
+           .summary = "List leases, and who holds them",
+           .notes = std::string(kListNotes),
+           .flags = Flags{Value("--prefix", "TEXT", "Only names that begin with it.").As("prefix"),
+                          Value("--holder", "TEXT", "Only those held by it.").As("holder"),
+                          Value("--state", "free|held|broken", "Only those in this state.", Word)
+                              .As("state")} +
+                    StoreFlags(),
+           .path = "/api/v1/leases",
+           .columns = {{"LEASE", 24, "name"},
+                       {"STATE", 7, "state", StateCell},
+                       {"LEFT", 8, "expires_at", LeftCell},
+                       {"WAITING", 7, "waiters"},
+                       {"FENCE", 6, "fence"},
+                       {"SINCE", kAgoWidth, {}, Since},
+                       {"HOLDER", 6, "holder"}},
+           .nothing = "no leases",
+           .elsewhere = LeaseStore}),
       Asking({.words = "lease show",
               .summary = "Show one lease",
               .notes = "Exit code 3 when it was never granted. `tenure why lease NAME` says it in "
                        "sentences.\n\nExample:\n  tenure lease show nightly-report\n",
-              .flags = {LeaseArgument()},
+              .flags = Flags{LeaseArgument()} + StoreFlags(),
               .path = kLeasePath,
               .print = Block(10, {{"lease", "name"},
                                   {"state", "state", StateCell},
@@ -354,19 +358,21 @@ cli::Commands Commands() {
                                   {"broken", "break_reason"},
                                   {"frozen", "frozen_until"},
                                   {"guard", "guard", GuardCell},
-                                  {"waiting", "waiters"}})}),
+                                  {"waiting", "waiters"}}),
+              .elsewhere = LeaseStore}),
       Asking({.words = "lease history",
               .summary = "Show who held a lease, and how it ended",
               .notes = "The last 50 grants that are over, newest first. Exit code 3 when there "
                        "never was one.\n\nExample:\n  tenure lease history nightly-report\n",
-              .flags = {LeaseArgument()},
+              .flags = Flags{LeaseArgument()} + StoreFlags(),
               .path = kLeasePath,
               .print = History,
-              .nothing = "no grant of it is over"}),
+              .nothing = "no grant of it is over",
+              .elsewhere = LeaseStore}),
       {.words = "lease break",
        .summary = "End the grant of another, as an operator",
        .notes = std::string(kBreakNotes),
-       .flags = BreakFlags() + ServerFlags(),
+       .flags = BreakFlags() + StoreFlags() + ServerFlags(),
        .run = Break},
       RunCommand(),
       Asking({.words = "why lease",

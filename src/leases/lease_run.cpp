@@ -7,6 +7,7 @@
 #include "cli/server.hpp"
 #include "client/backends.hpp"
 #include "config/printable.hpp"
+#include "leases/lease_store.hpp"
 #include "leases/leased_process.hpp"
 #include "tenure/leases/manager.hpp"
 
@@ -24,7 +25,7 @@ not enough, send the fence along with what the command writes (docs/leases.md). 
 are passed on to it. What it leaves running in the background is killed when it ends.
 
 Exit code: the command's own; 128 + N when signal N ended it; 126 or 127 when it cannot be run.
-4 when somebody else holds the lease (after --wait), 5 when no server answers, 6 when the lease was
+4 when somebody else holds the lease (after --wait), 5 when no server or store answers, 6 when the lease was
 lost before the command had ended, whatever that command made of it.
 
 Examples:
@@ -100,16 +101,33 @@ int RunWith(Manager& manager, const Given& given, cli::HeldSignals& signals,
   return end.lost ? TellLost(lease, console) : Release(lease, end.exit_code, console);
 }
 
-int RunUnderLease(const Given& given, cli::Console& console) {
+std::unique_ptr<Provider> ProviderFor(const Given& given) {
+  if (auto store = OpenLeaseStore(given)) return store;
   const auto [url, token, ca_file] = cli::Server(given).address();
-  cli::HeldSignals signals;  // before the manager's threads
-  Manager manager(client::MakeHttpProvider({.base_url = url, .token = token, .ca_file = ca_file}));
+  return client::MakeHttpProvider({.base_url = url, .token = token, .ca_file = ca_file});
+}
+
+/// Throws what ends a command with the right code.
+std::unique_ptr<Manager> ManagerFor(const Given& given) {
+  auto provider = ProviderFor(given);
+  try {
+    ManagerOptions options;
+    options.require_durable_grant = !given.Has("--allow-forgetting");
+    return std::make_unique<Manager>(std::move(provider), options);
+  } catch (const LeaseError&) {
+    RethrowForCommand();
+  }
+}
+
+int RunUnderLease(const Given& given, cli::Console& console) {
+  cli::HeldSignals signals;  // before the manager's threads, and those of a store
+  const auto manager = ManagerFor(given);
   const auto tell = [&](const LeaseError& error, int exit) {
     console.err << fmt::format("tenure: {}\n", config::Printable(error.what()));
     return exit;
   };
   try {
-    return RunWith(manager, given, signals, console);
+    return RunWith(*manager, given, signals, console);
   } catch (const ProviderUnavailable& error) {
     return tell(error, cli::kExitUnavailable);
   } catch (const AccessDenied& error) {
@@ -135,7 +153,7 @@ cli::Command RunCommand() {
                            "Between SIGTERM and SIGKILL after a loss, at most [5s].", up_to_a_day),
                      Value("--holder", "TEXT", "Who holds it, for people [HOST:PID]."),
                      Rest("COMMAND…", "What to run, and its arguments.")} +
-               ServerFlags(),
+               StoreFlags() + ServerFlags(),
       .run = RunUnderLease};
 }
 

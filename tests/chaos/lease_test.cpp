@@ -19,6 +19,7 @@
 #include "load.hpp"
 #include "standby.hpp"
 #include "support/postgres_cluster.hpp"
+#include "support/redis_server.hpp"
 #include "support/server_process.hpp"
 
 namespace tenure::chaos {
@@ -45,9 +46,9 @@ struct Held {
 /// A few holders of one lease, and what becomes of them.
 class Holders {
  public:
-  Holders(std::vector<std::string> provider_urls, std::string database_url)
+  Holders(std::vector<std::string> provider_urls, std::string database_url, std::size_t count = 4)
       : urls_(std::move(provider_urls)), database_url_(std::move(database_url)) {
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       outputs_[i] = "";
       Start(i);
     }
@@ -196,6 +197,41 @@ TEST(LeaseChaosOnAFile, L3_WithHoldersThatAreKilledAndPaused) {
   const support::TempDir dir;
   Holders holders({"sqlite://" + (dir.path() / "leases.db").string()}, "");
   Torment(holders, {});
+  EXPECT_EQ(holders.Contradictions(), "");
+}
+
+TEST(LeaseChaosOnRedis, L3_OnOneThatKeepsEveryWriteAndIsKilledStoppedAndCutOff) {
+  support::RedisServer redis({.durable = true, .tls = true});
+  Holders holders({redis.TlsUrl()}, "", 8);
+  Torment(holders, {[&] {
+                      redis.Kill();
+                      redis.Start();
+                    },
+                    [&] {
+                      redis.Signal(SIGSTOP);
+                      std::this_thread::sleep_for(std::chrono::milliseconds(900));
+                      redis.Signal(SIGCONT);
+                    },
+                    [&] {
+                      redis.Command({"client", "kill", "type", "normal"});
+                    },
+                    [&] {
+                      redis.Command({"client", "kill", "type", "pubsub"});
+                    },
+                    [&] {
+                      redis.Command({"script", "flush"});
+                    }});
+  EXPECT_EQ(holders.Contradictions(), "");
+}
+
+TEST(LeaseChaosOnRedis, L3_OnOneThatForgetsEverythingEachTimeItIsKilled) {
+  support::RedisServer redis({.durable = false});
+  Holders holders({redis.Url("max_ttl=1s")}, "", 8);
+  const auto kill = [&] {
+    redis.Kill();
+    redis.Start();
+  };
+  Torment(holders, {kill, kill, kill});
   EXPECT_EQ(holders.Contradictions(), "");
 }
 

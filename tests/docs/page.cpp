@@ -10,6 +10,7 @@
 
 #include "support/port.hpp"
 #include "support/postgres_cluster.hpp"
+#include "support/redis_server.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -334,6 +335,8 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
     support::PostgresCluster& postgres = support::SharedPostgres();
     database_url = postgres.Url(postgres.CreateDatabase());
   }
+  std::optional<support::RedisServer> redis;
+  if (Names(page, "$REDIS_URL")) redis.emplace();
   const support::ServerProcess server(
       support::ServerOptions{.store_url = database_url, .binary = tenure});
   // What the page starts itself: a second server, a receiver of usage.
@@ -350,7 +353,9 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
        .environment = {{"PATH", place.path},
                        {"HOME", place.work.string()},
                        {"TENURE_SERVER", server.Url()},
-                       {"DATABASE_URL", database_url}},
+                       {"DATABASE_URL", database_url},
+                       {"REDIS_URL", redis ? redis->Url() : ""},
+                       {"REDIS_SOCKET", redis ? redis->socket().string() : ""}},
        .working_dir = place.work,
        .own_group = true});
   std::string ended_by;

@@ -12,6 +12,7 @@
 #include "docs/page.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/process.hpp"
+#include "support/redis_server.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -166,6 +167,7 @@ std::vector<PageProgram> ProgramsOfThePages() {
 TEST_F(Examples, TheProgramsOfThePagesCompileAndPrintWhatTheySay) {
   const auto programs = ProgramsOfThePages();
   const Licensor licensor;
+  const support::RedisServer redis;
   ASSERT_GE(programs.size(), 2u);
   const support::TempDir project;
   std::ofstream lists(project / "CMakeLists.txt");
@@ -184,6 +186,7 @@ TEST_F(Examples, TheProgramsOfThePagesCompileAndPrintWhatTheySay) {
     const auto output =
         docs::SplitLines(RunCommand({.argv = {built + "/" + each.name},
                                      .environment = {{"DATABASE_URL", PostgresUrl()},
+                                                     {"REDIS_URL", redis.Url()},
                                                      {"TENURE_SERVER", licensor.url()},
                                                      {"TENURE_LICENSE", licensor.NewKey(1)}}}));
     EXPECT_TRUE(docs::Matches(each.program.expected, output))

@@ -57,6 +57,7 @@ struct ManagerOptions {
   std::uint64_t seed = 0;        ///< of the jitter; 0: from the machine
   std::string ca_file{};         ///< of `Open`: as in ProviderOptions
   bool insecure = false;         ///< of `Open`: as in ProviderOptions
+  bool allow_plaintext = false;  ///< of `Open`: as in ProviderOptions
   /// Troubles with the provider, which the library goes on trying to reach: it says so here each
   /// time, and from time to time in the log (tenure/log.hpp). Called where the handlers of events
   /// are: return soon.

@@ -108,17 +108,21 @@ class Provider {
 };
 
 struct ProviderOptions {
-  /// https:// only: a file in PEM with the authorities whose certificates count, instead of the
+  /// With TLS: a file in PEM with the authorities whose certificates count, instead of the
   /// system's.
   std::string ca_file{};
   /// http:// only: a token may be sent to another machine in clear text, where everybody on the way
   /// can read it.
   bool insecure = false;
+  /// redis:// only: it may be another machine, though everybody on the way can read and change what
+  /// is said.
+  bool allow_plaintext = false;
 };
 
 /// "postgres://…", "sqlite:///path/to/file", "http://host:port" (a Tenure server; the token of
-/// `https://token@host`, if any, is sent as a bearer token). Throws std::invalid_argument for
-/// anything else and ProviderUnavailable when the store cannot be prepared.
+/// `https://token@host`, if any, is sent as a bearer token), "rediss://…", "redis://…" or
+/// "redis+unix:///path.sock" (docs/lease-stores.md). Throws std::invalid_argument for anything else
+/// and ProviderUnavailable when the store cannot be prepared.
 std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options = {});
 
 }  // namespace tenure::leases

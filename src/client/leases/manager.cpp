@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "client/leases/lease_runtime.hpp"
 
 namespace tenure::leases {
@@ -35,6 +36,12 @@ Manager::Manager(std::unique_ptr<Provider> provider, ManagerOptions options) {
                           .durable_grant = options.require_durable_grant,
                           .store_time = options.require_store_time};
   Require(provider->guarantees(), wanted, provider->name(), provider->advice());
+  if (!provider->guarantees().durable_grant)
+    base::LogWarn(
+        "leases.may_forget",
+        "The store of the leases may forget grants when it crashes; it then grants nothing "
+        "for a while.",
+        {{"provider", provider->name()}});
   impl_ = std::make_unique<Impl>(std::move(provider), options);
 }
 

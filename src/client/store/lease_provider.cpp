@@ -25,27 +25,6 @@ using About = leases::LeaseError::About;
 
 constexpr std::int64_t kHistoryShown = 50;
 
-base::Uuid TermOf(const std::string& term) {
-  if (const auto parsed = base::Uuid::Parse(term)) return *parsed;
-  throw std::invalid_argument("term must be a UUID");
-}
-
-/// The server prints metadata as it is stored: it must be a JSON object, read as strictly as there.
-std::string MetadataOf(const std::string& metadata) {
-  if (metadata.empty()) return metadata;
-  std::string body = fmt::format(R"({{"metadata":{}}})", metadata);
-  const std::size_t size = body.size();
-  body.append(http::Request::kBodyPadding, ' ');
-  try {
-    http::JsonFields fields(std::string_view(body).substr(0, size));
-    std::string object = fields.Object("metadata", leases::kMaxMetadataBytes);
-    fields.Finish();
-    return object;
-  } catch (const http::ProblemError& error) {
-    throw std::invalid_argument(error.what());
-  }
-}
-
 /// What a connection works on. It is kept alive by the connection.
 struct LeaseStack {
   virtual ~LeaseStack() = default;

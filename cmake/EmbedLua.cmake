@@ -1,0 +1,18 @@
+# Run as a script: writes OUTPUT/scripts.hpp and scripts.cpp from SOURCE/*.lua, with a constant NAMESPACE::kName for each;
+# HEADER is how the header is included.
+file(GLOB files RELATIVE ${SOURCE} ${SOURCE}/*.lua)
+list(SORT files)
+set(header "// Generated from .lua files; do not edit.\n#pragma once\n\n#include <string_view>\n\nnamespace ${NAMESPACE} {\n\n")
+set(source "// Generated from .lua files; do not edit.\n#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
+foreach(file IN LISTS files)
+  string(REGEX REPLACE "\\.lua$" "" name ${file})
+  string(SUBSTRING ${name} 0 1 first)
+  string(TOUPPER ${first} first)
+  string(SUBSTRING ${name} 1 -1 rest)
+  file(READ ${SOURCE}/${file} text)
+  string(APPEND header "extern const std::string_view k${first}${rest};\n")
+  string(APPEND source "const std::string_view k${first}${rest} = R\"lua(${text})lua\";\n\n")
+endforeach()
+file(MAKE_DIRECTORY ${OUTPUT})
+file(WRITE ${OUTPUT}/scripts.hpp "${header}\n}  // namespace ${NAMESPACE}\n")
+file(WRITE ${OUTPUT}/scripts.cpp "${source}}  // namespace ${NAMESPACE}\n")
