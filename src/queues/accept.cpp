@@ -1,7 +1,6 @@
 #include "queues/accept.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -17,6 +16,9 @@ constexpr std::int64_t kMoreDue = 16;
 /// And so many more of the line, for places that are freed by what is due.
 constexpr std::int64_t kFreed = 4;
 
+/// More than there can be sessions, and far from the end of the type.
+constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;
+
 using AcceptItem = db::Item<AcceptRequest, AcceptReply>;
 
 /// A queue from which a batch wants sessions.
@@ -24,7 +26,7 @@ struct AcceptedQueue {
   const QueueRow* row = nullptr;
   std::int64_t serving = 0;  ///< the generation that is handed out
   bool is_behind = false;    ///< it is not the current one
-  std::int64_t room = std::numeric_limits<std::int64_t>::max();
+  std::int64_t room = kUnlimited;
   std::int64_t want = 0;
   std::vector<base::Uuid> line{};  ///< candidates, in the order of their places
   std::size_t next = 0;

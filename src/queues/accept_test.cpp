@@ -171,7 +171,7 @@ TEST_P(AcceptContract, TheSameAcceptAgainIsAnsweredWithItsHolds) {
   for (const HeldSession& session : again.sessions) {
     const bool completed = session.id == first.sessions[0].id;
     EXPECT_EQ(session.messages.front().sequence, completed ? 2 : 1);
-    EXPECT_EQ(session.messages.back().sequence, 2);
+    EXPECT_EQ(session.messages.back().sequence, completed ? 3 : 2) << "what was handed out";
   }
   a_.Release(again.sessions[0]);
   a_.Release(again.sessions[1]);

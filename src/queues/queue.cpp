@@ -23,9 +23,13 @@ bool IsHexPart(char c) {
 /// A number, an id, or something that has one in it: "#", "request-#".
 void AppendFolded(std::string_view word, std::string& out) {
   const bool has_digit = std::any_of(word.begin(), word.end(), IsDigit);
-  if (has_digit && word.size() >= 6 && std::all_of(word.begin(), word.end(), IsHexPart)) {
-    out += '#';
-    return;
+  const bool is_address = word.size() > 2 && word.starts_with("0x");
+  if (is_address) word.remove_prefix(2);
+  if (is_address || (has_digit && word.size() >= 6)) {
+    if (std::all_of(word.begin(), word.end(), IsHexPart)) {
+      out += '#';
+      return;
+    }
   }
   bool in_number = false;
   for (const char c : word) {

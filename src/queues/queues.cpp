@@ -19,7 +19,6 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
     : Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
       Send(store, messages.process(), wake),
-      SendOnce(store, "queues.send_once", Send.handler(), SendAnswer, db::LaneName::UserKeys()),
       Accept(store, messages.process(), wake),
       wake_(wake),
       clock_(clock),

@@ -4,13 +4,11 @@
 
 #include "base/caller.hpp"
 #include "base/clock.hpp"
-#include "db/idempotency.hpp"
 #include "db/method.hpp"
 #include "messages/messages.hpp"
 #include "queues/accept.hpp"
 #include "queues/declare.hpp"
 #include "queues/enqueue.hpp"
-#include "queues/http/json.hpp"
 #include "queues/report.hpp"
 #include "queues/waiters.hpp"
 #include "wake/registry.hpp"
@@ -39,8 +37,6 @@ class Queues {
   // Producers.
 
   db::Method<SendHandler> Send;
-  /// The same under an idempotency key.
-  db::Method<db::IdempotentHandler<SendRequest, SendReply>> SendOnce;
 
   // Consumers.
 
