@@ -129,12 +129,7 @@ void AcceptBatch::LoadQueues(std::span<AcceptItem* const> items) {
   begun_ms_ = tx_.TakeClock(clock);
   for (AcceptItem* item : items) {
     const AcceptedQueue* const queue = QueueOf(item->request);
-    const bool unordered = queue && queue->row->settings.scope == Scope::kNone &&
-                           queue->row->oldest == queue->row->generation;
-    if (!queue)
-      item->reply = AcceptReply{.kind = AcceptReply::Kind::kNoQueue, .now_ms = begun_ms_};
-    else if (unordered)
-      item->reply = AcceptReply{.kind = AcceptReply::Kind::kUnordered, .now_ms = begun_ms_};
+    if (!queue) item->reply = AcceptReply{.kind = AcceptReply::Kind::kNoQueue, .now_ms = begun_ms_};
   }
 }
 
@@ -166,6 +161,13 @@ void AcceptBatch::PassGates(std::span<AcceptItem* const> items) {
   for (const auto& [id, queue] : gated)
     if (queue->row->settings.max_concurrent_sessions > 0)
       queue->room = queue->row->settings.max_concurrent_sessions - held[id];
+  for (AcceptItem* item : items) {
+    if (item->reply) continue;
+    const AcceptedQueue& queue = *QueueOf(item->request);
+    // What is left of a time when it was ordered is handed out.
+    if (queue.row->settings.scope == Scope::kNone && !queue.is_behind)
+      item->reply = AcceptReply{.kind = AcceptReply::Kind::kUnordered, .now_ms = begun_ms_};
+  }
   for (const auto& [item, pending] : finding)
     for (const auto row : tx_.Take(pending)) repeated_[item].push_back(row.Uuid(0));
 }
@@ -248,10 +250,12 @@ void AcceptBatch::Prepare() {
     if (!seen.insert(row.id).second) continue;
     AcceptedQueue& queue = *by_id.at(row.queue);
     if (row.HasWork() && row.generation == queue.serving)
-      asked.push_back({row.id, row.head, slice_, kMaxAcceptBytes});
+      asked.push_back({row.id, row.head, slice_, 0});
     ids.push_back(row.id);
     if (!batch_.Find(row.id)) batch_.Add(std::move(row), *queue.row, now_ms_);
   }
+  for (Slices::Asked& each : asked)
+    each.bytes = kMaxAcceptBytes / static_cast<std::int64_t>(asked.size());
   const auto marks = tx_.Queue(sql::kLoadMarks, ids);
   slices_.Load(tx_, std::move(asked));
   for (const auto row : tx_.Take(marks))

@@ -26,10 +26,9 @@ namespace tenure::queues {
 ///
 /// Back-offs and reservations that are over and holds past their deadline are found by their time,
 /// and get their place in line like everybody else.
-class AcceptHandler final
-    : public db::TypedHandler<AcceptRequest, AcceptReply, messages::Notifications> {
+class AcceptHandler final : public messages::NotifyingHandler<AcceptRequest, AcceptReply> {
  public:
-  AcceptHandler(std::string_view process, wake::Registry& wake) : process_(process), wake_(wake) {}
+  using NotifyingHandler::NotifyingHandler;
   std::string_view name() const override { return "queues.accept"; }
   /// A queue has one lane of a process: its accepts do not pass over each other's sessions.
   std::size_t KeyHash(const AcceptRequest& request) const override {
@@ -38,13 +37,6 @@ class AcceptHandler final
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items, const messages::Notifications& notifications) override {
-    notifications.Signal(wake_);
-  }
-
- private:
-  const std::string_view process_;
-  wake::Registry& wake_;
 };
 
 }  // namespace tenure::queues

@@ -114,6 +114,7 @@ void Batch::Place(db::Transaction& tx) {
 }
 
 std::int64_t Batch::Put(Session& session, const NewMessage& message, const base::Uuid& id) {
+  session.Describe(message.name, message.entity);
   const std::int64_t sequence = session.Put(1);
   const std::int64_t ttl_ms = message.ttl_ms.value_or(session.queue().settings.ttl_ms);
   stored_.push_back(

@@ -45,22 +45,14 @@ struct DeclareReply {
 /// has shared. In the transaction of somebody else: `Declare`.
 DeclareReply Declare(db::Transaction& tx, const DeclareRequest& request);
 
-class DeclareHandler final
-    : public db::TypedHandler<DeclareRequest, DeclareReply, messages::Notifications> {
+class DeclareHandler final : public messages::NotifyingHandler<DeclareRequest, DeclareReply> {
  public:
-  DeclareHandler(std::string_view process, wake::Registry& wake) : process_(process), wake_(wake) {}
+  using NotifyingHandler::NotifyingHandler;
   std::string_view name() const override { return "queues.declare"; }
   db::LaneName lane() const override { return db::LaneName::UserKeys(); }
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items, const messages::Notifications& notifications) override {
-    notifications.Signal(wake_);
-  }
-
- private:
-  const std::string_view process_;
-  wake::Registry& wake_;
 };
 
 struct PauseRequest {
@@ -74,21 +66,13 @@ struct PauseRequest {
 struct PauseReply {
   std::optional<QueueRow> queue{};
 };
-class PauseHandler final
-    : public db::TypedHandler<PauseRequest, PauseReply, messages::Notifications> {
+class PauseHandler final : public messages::NotifyingHandler<PauseRequest, PauseReply> {
  public:
-  PauseHandler(std::string_view process, wake::Registry& wake) : process_(process), wake_(wake) {}
+  using NotifyingHandler::NotifyingHandler;
   std::string_view name() const override { return "queues.pause"; }
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items, const messages::Notifications& notifications) override {
-    notifications.Signal(wake_);
-  }
-
- private:
-  const std::string_view process_;
-  wake::Registry& wake_;
 };
 
 }  // namespace tenure::queues

@@ -58,9 +58,9 @@ class Enqueuer {
 };
 
 /// All sends that wait, in one transaction.
-class SendHandler final : public db::TypedHandler<SendRequest, SendReply, messages::Notifications> {
+class SendHandler final : public messages::NotifyingHandler<SendRequest, SendReply> {
  public:
-  SendHandler(std::string_view process, wake::Registry& wake) : process_(process), wake_(wake) {}
+  using NotifyingHandler::NotifyingHandler;
   std::string_view name() const override { return "queues.send"; }
   std::size_t KeyHash(const SendRequest& request) const override {
     return std::hash<std::string>()(request.messages.empty() ? request.queue
@@ -69,13 +69,6 @@ class SendHandler final : public db::TypedHandler<SendRequest, SendReply, messag
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items, const messages::Notifications& notifications) override {
-    notifications.Signal(wake_);
-  }
-
- private:
-  const std::string_view process_;
-  wake::Registry& wake_;
 };
 
 }  // namespace tenure::queues

@@ -40,8 +40,10 @@ class Queues {
 
   // Consumers.
 
-  /// One try.
-  db::Method<AcceptHandler> Accept;
+  db::Method<AcceptHandler> Accept;  ///< one try
+  void AcceptOnce(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
+    Accept(std::move(request), std::move(caller), std::move(done));
+  }
   /// Tries until there is something, or `wait_ms` have passed.
   Waiters::Id AcceptWaiting(AcceptRequest request, std::int64_t wait_ms, base::Caller caller,
                             Callback<AcceptReply> done) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
@@ -26,6 +27,7 @@ class RacingQueues {
  public:
   RacingQueues(store::TestStore& store, const std::string& id)
       : store_(store.NewProcess({.lanes = {.max_wait_ms = 1'000'000'000}})),
+        clock_(store.clock()),
         wake_(store.clock()),
         messages_(*store_, wake_, id, store.clock(), store.metrics()),
         queues_(*store_, wake_, messages_, store.clock()) {
@@ -33,11 +35,17 @@ class RacingQueues {
   }
   ~RacingQueues() { store_->Stop(); }
 
+  /// What waits for its time (a session that somebody has locked) is driven by those who wait here.
   template <class Reply, class Submit>
-  static Reply Wait(Submit submit) {
+  Reply Wait(Submit submit) {
     std::promise<db::Result<Reply>> promise;
     auto future = promise.get_future();
     submit([&promise](db::Result<Reply> result) { promise.set_value(std::move(result)); });
+    while (future.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+      const std::scoped_lock one_at_a_time(driving_);
+      clock_.Advance(1);
+      wake_.RunDue();
+    }
     db::Result<Reply> result = future.get();
     if (!result.ok()) throw result.fault();
     return std::move(result.value());
@@ -62,6 +70,8 @@ class RacingQueues {
 
  private:
   std::unique_ptr<db::Store> store_;
+  base::ManualClock& clock_;
+  std::mutex driving_;
   wake::Registry wake_;
   messages::Messages messages_;
   Queues queues_;

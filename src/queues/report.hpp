@@ -15,15 +15,14 @@ namespace tenure::queues {
 /// head past what was handed out takes the lock of an UPDATE of no key: it never waits for a user's
 /// transaction that called tenure.queue_complete. Everything else takes the row FOR UPDATE and
 /// passes over what such a transaction holds; that is answered `kContended`, and asked again.
-class ReportHandler final
-    : public db::TypedHandler<ReportRequest, ReportReply, messages::Notifications> {
+class ReportHandler final : public messages::NotifyingHandler<ReportRequest, ReportReply> {
  public:
   enum class Locking { kShares, kSeizes };
   /// Which of the two a report needs.
   static Locking LockingOf(Report::Kind kind);
 
   ReportHandler(Locking locking, std::string_view process, wake::Registry& wake)
-      : locking_(locking), process_(process), wake_(wake) {}
+      : NotifyingHandler(process, wake), locking_(locking) {}
   std::string_view name() const override {
     return locking_ == Locking::kShares ? "queues.report" : "queues.seize";
   }
@@ -33,14 +32,9 @@ class ReportHandler final
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items, const messages::Notifications& notifications) override {
-    notifications.Signal(wake_);
-  }
 
  private:
   const Locking locking_;
-  const std::string_view process_;
-  wake::Registry& wake_;
 };
 
 }  // namespace tenure::queues

@@ -80,6 +80,13 @@ void Session::Apply(const Mark& mark) {
     Complete(mark.fence, mark.sequence);
 }
 
+void Session::Describe(std::string_view name, std::string_view entity) {
+  if (name.empty() || (row_.name == name && row_.entity == entity)) return;
+  row_.name = name;
+  row_.entity = entity;
+  changed_ = true;
+}
+
 std::int64_t Session::Put(std::int64_t count) {
   const std::int64_t first = row_.next;
   const bool was_drained = !row_.HasWork();

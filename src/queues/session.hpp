@@ -146,6 +146,8 @@ class Session {
 
   // Whoever may.
 
+  /// What people see of it, which may change: a repository is renamed.
+  void Describe(std::string_view name, std::string_view entity);
   /// `count` more messages. Returns the sequence of the first.
   std::int64_t Put(std::int64_t count);
 

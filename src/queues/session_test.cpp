@@ -67,6 +67,15 @@ TEST(QueueSession, EnqueueToAReadyHeldOrParkedSessionMovesNextOnly) {
   }
 }
 
+TEST(QueueSession, WhatPeopleSeeOfItFollowsTheLatestMessage) {
+  Session session(Ready(1), kQueue, kNow);
+  session.Describe("", "");
+  EXPECT_FALSE(session.changed());
+  session.Describe("acme/new/issue/7", "issue");
+  EXPECT_EQ(session.row().name, "acme/new/issue/7");
+  EXPECT_EQ(session.row().entity, "issue");
+}
+
 TEST(QueueSession, EnqueueToADrainedHoldTellsItsHolderAndTheQueue) {
   SessionRow row = Held(1);
   row.head = 2;  // drained, and lingering

@@ -1,6 +1,7 @@
 #include "queues/waiters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -34,57 +35,56 @@ Awaited AwaitedBy(const AcceptRequest& request) {
 /// The next one of the line asks in its place.
 constexpr WaitAnswer kOver{.kind = WaitAnswer::Kind::kEnd, .ask_in_ms = 0};
 
+/// One that asks the store by `kAsk`, and keeps what it says.
+template <class Request, class Reply, auto kAsk>
 class QueueWatcher : public messages::Watcher {
  public:
-  QueueWatcher(Queues& queues, messages::Consumers& consumers, Awaited awaited,
-               const base::Caller& caller)
+  using Callback = base::UniqueFunction<db::Result<Reply>>;
+
+  QueueWatcher(Queues& queues, messages::Consumers& consumers, Awaited awaited, Request request,
+               const base::Caller& caller, Callback done)
       : Watcher({awaited.Keys(), "", caller.home}),
         queues_(queues),
         consumers_(consumers),
+        request_(std::move(request)),
         fences_(caller.fences),
-        awaited_(std::move(awaited)) {}
+        awaited_(std::move(awaited)),
+        done_(std::move(done)) {}
 
-  messages::TopicKey TopicOf(const std::string& key) const override {
+  messages::TopicKey TopicOf(const std::string& key) const final {
     const auto& keys = place().keys;
     const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
     return {awaited_.tenant, awaited_.topics[static_cast<std::size_t>(at)]};
   }
+  void Ask(bool, base::UniqueFunction<Answer> answered) final {
+    std::invoke(kAsk, queues_, request_, base::Caller(nullptr, fences_),
+                [this, answered = std::move(answered)](db::Result<Reply> result) mutable {
+                  result_ = std::move(result);
+                  answered(result_->ok() ? AnswerOf(result_->value()) : kOver);
+                });
+  }
+  void Finish(const base::Fault* fault) final {
+    done_(fault ? db::Result<Reply>(*fault) : std::move(*result_));
+  }
 
  protected:
-  base::Caller caller() const { return {nullptr, fences_}; }
-  std::int64_t LookInMs() const { return consumers_.LookInMs(*this); }
+  virtual Answer AnswerOf(const Reply& reply) const = 0;
 
   Queues& queues_;
   messages::Consumers& consumers_;
+  const Request request_;
+  std::optional<db::Result<Reply>> result_;
 
  private:
   const std::vector<base::Fence> fences_;
   const Awaited awaited_;
+  Callback done_;
 };
 
-}  // namespace
-
-class Waiters::AcceptWaiter final : public QueueWatcher {
+class AcceptWatcher final : public QueueWatcher<AcceptRequest, AcceptReply, &Queues::AcceptOnce> {
  public:
-  AcceptWaiter(Waiters& waiters, AcceptRequest request, const base::Caller& caller,
-               Callback<AcceptReply> done)
-      : QueueWatcher(waiters.queues_, waiters.consumers_, AwaitedBy(request), caller),
-        request_(std::move(request)),
-        done_(std::move(done)) {}
+  using QueueWatcher::QueueWatcher;
 
-  void Ask(bool, base::UniqueFunction<Answer> answered) override {
-    queues_.Accept(request_, caller(),
-                   [this, answered = std::move(answered)](db::Result<AcceptReply> result) mutable {
-                     result_ = std::move(result);
-                     answered(AnswerOf(*result_));
-                   });
-  }
-  void Finish(const base::Fault* fault) override {
-    if (fault)
-      done_(*fault);
-    else
-      done_(std::move(*result_));
-  }
   void GiveBack() override {
     if (!result_->ok() || request_.accept_id || result_->value().sessions.empty()) return;
     ReportRequest request{request_.tenant, request_.queue, {}};
@@ -95,9 +95,7 @@ class Waiters::AcceptWaiter final : public QueueWatcher {
   }
 
  private:
-  Answer AnswerOf(const db::Result<AcceptReply>& result) const {
-    if (!result.ok()) return kOver;
-    const AcceptReply& reply = result.value();
+  Answer AnswerOf(const AcceptReply& reply) const override {
     const bool hopeless =
         reply.kind != AcceptReply::Kind::kDone ||
         (reply.unavailable && reply.unavailable->reason == Unavailable::Reason::kUnknown);
@@ -110,64 +108,44 @@ class Waiters::AcceptWaiter final : public QueueWatcher {
     }
     return {.kind = reply.has_left ? Answer::Kind::kLocked : Answer::Kind::kNotYet,
             .ask_in_ms = reply.look_in_ms,
-            .look_in_ms = LookInMs()};
+            .look_in_ms = consumers_.LookInMs(*this)};
   }
-
-  const AcceptRequest request_;
-  Callback<AcceptReply> done_;
-  std::optional<db::Result<AcceptReply>> result_;
 };
 
-class Waiters::ReceiveWaiter final : public QueueWatcher {
+class ReceiveWatcher final : public QueueWatcher<ReportRequest, ReportReply, &Queues::Report> {
  public:
-  ReceiveWaiter(Waiters& waiters, ReportRequest request, const base::Caller& caller,
-                Callback<ReportReply> done)
-      : QueueWatcher(waiters.queues_, waiters.consumers_,
-                     {request.tenant, {SessionTopic(request.items.front().session)}}, caller),
-        request_(std::move(request)),
-        done_(std::move(done)) {}
-
-  void Ask(bool, base::UniqueFunction<Answer> answered) override {
-    queues_.Report(request_, caller(),
-                   [this, answered = std::move(answered)](db::Result<ReportReply> result) mutable {
-                     result_ = std::move(result);
-                     answered(AnswerOf(*result_));
-                   });
-  }
-  void Finish(const base::Fault* fault) override {
-    if (fault)
-      done_(*fault);
-    else
-      done_(std::move(*result_));
-  }
+  using QueueWatcher::QueueWatcher;
   /// What it was handed is its holder's all the same.
   void GiveBack() override {}
 
  private:
-  Answer AnswerOf(const db::Result<ReportReply>& result) const {
-    if (!result.ok()) return kOver;
-    const ReportOutcome& outcome = result.value().outcomes.front();
+  Answer AnswerOf(const ReportReply& reply) const override {
+    const ReportOutcome& outcome = reply.outcomes.front();
     const bool waits = outcome.kind == ReportOutcome::Kind::kDone && outcome.messages.empty() &&
                        outcome.hold == Hold::kHeld;
     if (!waits) return kOver;
-    return {.kind = Answer::Kind::kNotYet, .look_in_ms = LookInMs()};
+    return {.kind = Answer::Kind::kNotYet, .look_in_ms = consumers_.LookInMs(*this)};
   }
-
-  const ReportRequest request_;
-  Callback<ReportReply> done_;
-  std::optional<db::Result<ReportReply>> result_;
 };
+
+}  // namespace
 
 Waiters::Id Waiters::Add(AcceptRequest request, std::int64_t wait_ms, base::Caller caller,
                          Callback<AcceptReply> done) {
+  Awaited awaited = AwaitedBy(request);
   return consumers_.Add(
-      std::make_shared<AcceptWaiter>(*this, std::move(request), caller, std::move(done)), wait_ms);
+      std::make_shared<AcceptWatcher>(queues_, consumers_, std::move(awaited), std::move(request),
+                                      caller, std::move(done)),
+      wait_ms);
 }
 
 Waiters::Id Waiters::Add(ReportRequest request, std::int64_t wait_ms, base::Caller caller,
                          Callback<ReportReply> done) {
+  Awaited awaited{request.tenant, {SessionTopic(request.items.front().session)}};
   return consumers_.Add(
-      std::make_shared<ReceiveWaiter>(*this, std::move(request), caller, std::move(done)), wait_ms);
+      std::make_shared<ReceiveWatcher>(queues_, consumers_, std::move(awaited), std::move(request),
+                                       caller, std::move(done)),
+      wait_ms);
 }
 
 }  // namespace tenure::queues

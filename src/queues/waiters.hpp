@@ -36,9 +36,6 @@ class Waiters {
   void Abandon(Id id) { consumers_.Abandon(id); }
 
  private:
-  class AcceptWaiter;
-  class ReceiveWaiter;
-
   Queues& queues_;
   messages::Consumers& consumers_;
 };
