@@ -84,6 +84,8 @@ class Messages {
   }
   /// Whoever waited has gone. The callback is dropped.
   void Abandon(Consumers::Id id) { consumers_.Abandon(id); }
+  /// Where claims wait, for what else is waited for in the same way (ordered queues).
+  Consumers& consumers() { return consumers_; }
 
   void Settle(SettleRequest request, base::Caller caller, Callback<SettleResult> done) {
     settler_.Submit(std::move(request), std::move(caller), std::move(done));

@@ -28,16 +28,16 @@ std::vector<std::string> WakeKeys(const ClaimRequest& request) {
 
 }  // namespace
 
-class Consumers::Waiter final : public wake::Waiter {
+class Consumers::Waiter final : public Watcher {
  public:
   Waiter(Consumers& consumers, ClaimRequest request, base::Caller caller, Callback done)
-      : wake::Waiter({WakeKeys(request), "", caller.home}),
+      : Watcher({WakeKeys(request), "", caller.home}),
         consumers_(consumers),
         request_(std::move(request)),
         fences_(std::move(caller.fences)),
         done_(std::move(done)) {}
 
-  TopicKey TopicOf(const std::string& key) const {
+  TopicKey TopicOf(const std::string& key) const override {
     const auto& keys = place().keys;
     const auto found = std::find(keys.begin(), keys.end(), key);
     return {request_.tenant, request_.topics[static_cast<std::size_t>(found - keys.begin())]};
@@ -94,11 +94,14 @@ Consumers::Consumers(Messages& messages, bool others_commit, wake::Registry& wak
 
 Consumers::Id Consumers::Add(ClaimRequest request, std::int64_t wait_ms, base::Caller caller,
                              Callback done) {
-  PollSoon();
   request.waits = true;
-  return room_.Add(
-      std::make_shared<Waiter>(*this, std::move(request), std::move(caller), std::move(done)),
-      wait_ms);
+  return Add(std::make_shared<Waiter>(*this, std::move(request), std::move(caller), std::move(done)),
+             wait_ms);
+}
+
+Consumers::Id Consumers::Add(std::shared_ptr<Watcher> watcher, std::int64_t wait_ms) {
+  PollSoon();
+  return room_.Add(std::move(watcher), wait_ms);
 }
 
 void Consumers::Counted(std::int64_t waiting) { messages_.probe().Waiting(waiting); }
@@ -108,9 +111,9 @@ void Consumers::PollSoon() {
   poll_ms_ = kFirstPollMs;
 }
 
-std::int64_t Consumers::LookInMs(const Waiter& waiter) const {
+std::int64_t Consumers::LookInMs(const Watcher& watcher) const {
   const base::Lock lock(mutex_);
-  const auto& keys = waiter.place().keys;
+  const auto& keys = watcher.place().keys;
   const bool flagged =
       !others_commit_ || std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
         mutex_.AssertHeld();
@@ -136,7 +139,7 @@ WatchRequest Consumers::NeededFlags() const {
     for (; flag != flags_.end() && flag->first < key; ++flag)
       request.leave.push_back(flag->second.topic);
     if (flag != flags_.end() && flag->first == key) ++flag;
-    if (!IsFlagged(key)) request.watch.push_back(static_cast<const Waiter&>(*first).TopicOf(key));
+    if (!IsFlagged(key)) request.watch.push_back(static_cast<const Watcher&>(*first).TopicOf(key));
   }
   for (; flag != flags_.end(); ++flag) request.leave.push_back(flag->second.topic);
   return request;

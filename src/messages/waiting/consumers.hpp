@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/caller.hpp"
@@ -16,7 +17,16 @@ namespace tenure::messages {
 
 class Messages;
 
-/// The claims of this process that wait for messages; how they wait is the room's business
+/// A request that waits for something of which other processes tell by the name of a topic.
+class Watcher : public wake::Waiter {
+ public:
+  using wake::Waiter::Waiter;
+  /// REQUIRES: it is one of its lines.
+  virtual TopicKey TopicOf(const std::string& key) const = 0;
+};
+
+/// The claims of this process that wait for messages, and what other capabilities have waiting for
+/// theirs (accepts of ordered queues); how they wait is the room's business
 /// (wake/waiting_room.hpp). A topic is a line. Whoever got something makes the next two of each of
 /// its topics ask: a burst reaches all who wait soon, and one message does not wake them all.
 ///
@@ -39,8 +49,16 @@ class Consumers final : wake::WaitingRoom::Policy {
             std::int64_t poll_max_ms);
 
   Id Add(ClaimRequest request, std::int64_t wait_ms, base::Caller caller, Callback done);
+  /// One of another capability's. When a question of its brought nothing it names LookInMs, and
+  /// PollSoon when it brought something.
+  Id Add(std::shared_ptr<Watcher> watcher, std::int64_t wait_ms);
   void Abandon(Id id) { room_.Abandon(id); }
   void Stop() { room_.Stop(); }
+
+  /// Somebody came, or something did: there may be more soon.
+  void PollSoon();
+  /// How soon a look must follow, for one that found nothing.
+  std::int64_t LookInMs(const Watcher& watcher) const;
 
  private:
   class Waiter;
@@ -53,10 +71,6 @@ class Consumers final : wake::WaitingRoom::Policy {
   void Look(wake::Poller::Cause cause, LookDone done) override;
   void Counted(std::int64_t waiting) override;
 
-  /// Somebody came, or something did: there may be more soon.
-  void PollSoon();
-  /// How soon a look must follow, for one that found nothing.
-  std::int64_t LookInMs(const Waiter& waiter) const;
   bool IsFlagged(const std::string& key) const TENURE_REQUIRES(mutex_);
   WatchRequest NeededFlags() const;
   void NoteFlags(const WatchRequest& request);

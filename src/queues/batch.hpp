@@ -1,0 +1,130 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/transaction.hpp"
+#include "messages/waiting/notifications.hpp"
+#include "queues/line.hpp"
+#include "queues/message.hpp"
+
+namespace tenure::queues {
+
+/// Which session, and in whose name: of another tenant's or another queue's nothing is loaded.
+struct SessionName {
+  base::Uuid id{};
+  std::string tenant{};
+  std::string queue{};
+};
+
+/// The sessions of a transaction: loaded under their locks, changed by the rule book, written with
+/// everything that hangs on them.
+///
+///   batch.Load(tx, names);            // after the statement that locked them, in the same flush
+///   … the clock …
+///   batch.Take(tx, now_ms);
+///   batch.Find(id)->Complete(…);
+///   batch.Apply(tx);                  // the last thing before COMMIT: counters are the last locks
+///   … COMMIT …
+///   batch.notifications().Signal(wake);
+class Batch {
+ public:
+  explicit Batch(std::string_view process) : process_(process) {}
+
+  /// REQUIRES: each id once.
+  void Load(db::Transaction& tx, std::vector<SessionName> names);
+  /// `locked`: only these; the others are passed over.
+  void Take(db::Transaction& tx, const std::set<base::Uuid>& locked, std::int64_t now_ms);
+  /// The queue of one that was loaded and not locked; null: there is none.
+  const QueueRow* PassedOver(const base::Uuid& id) const;
+
+  /// A row that was read under its own lock.
+  Session& Add(SessionRow row, const QueueRow& queue, std::int64_t now_ms);
+  /// It stays where it is.
+  const QueueRow& Know(QueueRow queue);
+
+  /// Null: there is none.
+  Session* Find(const base::Uuid& id);
+  std::map<base::Uuid, Session>& sessions() { return sessions_; }
+
+  Line& line() { return line_; }
+  /// Where the lines of these shares end; those that are known already are left out.
+  void LoadLevels(db::Transaction& tx, std::vector<Line::Share> shares);
+  void TakeLevels(db::Transaction& tx);
+  /// Gives those that became ready their places.
+  void Place(db::Transaction& tx);
+
+  /// Puts a message into its session. Returns its sequence.
+  std::int64_t Put(Session& session, const NewMessage& message, const base::Uuid& id);
+  void WriteState(const base::Uuid& session, std::string state, std::int64_t fence);
+
+  void Apply(db::Transaction& tx);
+  const messages::Notifications& notifications() const { return notifications_; }
+
+ private:
+  struct Stored {
+    base::Uuid session{};
+    Message message{};
+  };
+  struct State {
+    base::Uuid session{};
+    std::string state{};
+    std::int64_t fence = 0;
+  };
+  void WriteMessages(db::Transaction& tx);
+  void WriteCounters(db::Transaction& tx);
+  void Notify(db::Transaction& tx);
+
+  const std::string_view process_;
+  std::int64_t now_ms_ = 0;
+  std::vector<SessionName> names_;
+  db::Transaction::Pending loading_{};
+  std::map<std::int64_t, QueueRow> queues_;
+  std::map<base::Uuid, Session> sessions_;
+  std::map<base::Uuid, const QueueRow*> passed_over_;
+  Line line_;
+  std::vector<Line::Share> known_;
+  std::vector<Line::Share> asked_;
+  db::Transaction::Pending levels_{};
+  std::deque<Stored> stored_;
+  std::map<base::Uuid, std::int64_t> came_bytes_;
+  std::vector<State> states_;
+  messages::Notifications notifications_;
+};
+
+/// The messages that sessions may hand out next, as far as they were loaded.
+class Slices {
+ public:
+  struct Asked {
+    base::Uuid session{};
+    std::int64_t from = 0;
+    std::int64_t want = 0;
+    std::int64_t bytes = 0;
+  };
+
+  /// REQUIRES: each session once.
+  void Load(db::Transaction& tx, std::vector<Asked> asked);
+  void Take(db::Transaction& tx);
+
+  /// The messages from the session's head on, no more than `most` and none that has expired; loads
+  /// what is not here. They are handed out.
+  std::vector<Message> HandOut(db::Transaction& tx, Session& session, std::int64_t most,
+                               std::int64_t bytes);
+  /// When the head expires; 0: never. Loads it if it is not here.
+  std::int64_t HeadExpiresMs(db::Transaction& tx, const Session& session, std::int64_t want,
+                             std::int64_t bytes);
+
+ private:
+  std::deque<Message>& FromHead(db::Transaction& tx, const Session& session, std::int64_t want,
+                                std::int64_t bytes);
+
+  std::vector<Asked> asked_;
+  db::Transaction::Pending loading_{};
+  std::map<base::Uuid, std::deque<Message>> loaded_;
+};
+
+}  // namespace tenure::queues

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/operation.hpp"
+#include "queues/batch.hpp"
+#include "queues/message.hpp"
+#include "wake/registry.hpp"
+
+namespace tenure::queues {
+
+/// Puts messages into the sessions of ordered queues, in the transaction of somebody else.
+///
+/// Why the order is that of the commits (Q1): the session's row is locked, the next statement reads
+/// `next`, and the lock lasts until the commit is over. So numbers follow commits, a rollback leaves
+/// no gap, and whoever reads sees a prefix. Of two transactions that send to several sessions each
+/// locks them in ascending order.
+///
+/// The bots lock is held, shared, before the queues are read: nothing enters a generation that an
+/// apply has closed meanwhile.
+class Enqueuer {
+ public:
+  explicit Enqueuer(std::string_view process) : batch_(process) {}
+
+  /// REQUIRES: once per transaction, and the last thing in it: the counters are its last locks. Of
+  /// the caller's own locks come before: idempotency names, webhook keys.
+  std::vector<SendReply> Add(db::Transaction& tx, std::span<const SendRequest* const> requests);
+  /// For after COMMIT.
+  const messages::Notifications& notifications() const { return batch_.notifications(); }
+
+ private:
+  using QueueName = std::pair<std::string, std::string>;  // tenant, name
+  using DedupKey = std::pair<std::int64_t, std::string>;  // queue, key
+  struct Known {
+    base::Uuid id{};
+    base::Uuid session{};
+    std::int64_t sequence = 0;
+    std::int64_t expires_ms = 0;
+    bool is_new = false;
+  };
+
+  void LoadQueues(db::Transaction& tx, std::span<const SendRequest* const> requests);
+  /// Why nothing of it is taken, if that is so.
+  SendReply::Kind KindOf(const SendRequest& request) const;
+  void LockAndLoad(db::Transaction& tx, std::span<const SendRequest* const> requests);
+  SendReply Put(const SendRequest& request);
+  void WriteKeys(db::Transaction& tx);
+
+  Batch batch_;
+  std::map<QueueName, QueueRow> queues_;
+  std::map<std::int64_t, std::int64_t> bytes_;  // of queues with a limit
+  std::map<DedupKey, Known> keys_;
+  std::int64_t now_ms_ = 0;
+};
+
+/// All sends that wait, in one transaction.
+class SendHandler final : public messages::NotifyingHandler<SendRequest, SendReply> {
+ public:
+  using NotifyingHandler::NotifyingHandler;
+  std::string_view name() const override { return "queues.send"; }
+  std::size_t KeyHash(const SendRequest& request) const override {
+    return std::hash<std::string>()(request.messages.empty() ? request.queue
+                                                             : request.messages.front().key);
+  }
+
+ protected:
+  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+};
+
+}  // namespace tenure::queues

@@ -1,0 +1,85 @@
+#include "queues/queues.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "wake/poller.hpp"
+
+namespace tenure::queues {
+namespace {
+
+/// How long a session is asked for that a user's transaction has locked.
+constexpr std::int64_t kSeizeMs = 250;
+
+}  // namespace
+
+Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
+               const base::Clock& clock)
+    : Declare(store, messages.process(), wake),
+      Pause(store, messages.process(), wake),
+      Send(store, messages.process(), wake),
+      Accept(store, messages.process(), wake),
+      wake_(wake),
+      clock_(clock),
+      process_(messages.process()),
+      report_(store, ReportHandler::Locking::kShares, messages.process(), wake),
+      seize_(store, ReportHandler::Locking::kSeizes, messages.process(), wake),
+      waiters_(*this, messages.consumers()) {}
+
+/// Reports that pass over what is locked, and are asked again: only those that were passed over.
+class Queues::Seizing : public std::enable_shared_from_this<Queues::Seizing> {
+ public:
+  Seizing(Queues& queues, ReportRequest request, base::Caller caller, Callback<ReportReply> done)
+      : queues_(queues),
+        request_(std::move(request)),
+        caller_(std::move(caller)),
+        done_(std::move(done)),
+        until_boot_ms_(queues.clock_.BootMs() + kSeizeMs) {
+    for (std::size_t i = 0; i < request_.items.size(); ++i) places_.push_back(i);
+  }
+
+  void Ask() {
+    ReportRequest part{request_.tenant, request_.queue, {}};
+    for (const std::size_t place : places_) part.items.push_back(request_.items[place]);
+    queues_.seize_(std::move(part), caller_,
+                   [self = shared_from_this()](db::Result<ReportReply> result) {
+                     self->Take(std::move(result));
+                   });
+  }
+
+ private:
+  void Take(db::Result<ReportReply> result) {
+    if (!result.ok()) return done_(std::move(result));
+    ReportReply& part = result.value();
+    reply_.now_ms = part.now_ms;
+    reply_.outcomes.resize(request_.items.size());
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (part.outcomes[i].kind == ReportOutcome::Kind::kContended) left.push_back(places_[i]);
+      reply_.outcomes[places_[i]] = std::move(part.outcomes[i]);
+    }
+    places_ = std::move(left);
+    const std::int64_t next_boot_ms = queues_.clock_.BootMs() + backoff_.NextMs();
+    if (places_.empty() || next_boot_ms > until_boot_ms_) return done_(std::move(reply_));
+    queues_.wake_.Wait("", next_boot_ms, [self = shared_from_this()] { self->Ask(); });
+  }
+
+  Queues& queues_;
+  const ReportRequest request_;
+  const base::Caller caller_;
+  Callback<ReportReply> done_;
+  const std::int64_t until_boot_ms_;
+  std::vector<std::size_t> places_;  // of those that are not decided
+  ReportReply reply_;
+  wake::Backoff backoff_;
+};
+
+void Queues::Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done) {
+  if (request.items.empty()) return done(ReportReply{{}, 0});
+  if (ReportHandler::LockingOf(request.items.front().kind) == ReportHandler::Locking::kShares)
+    return report_(std::move(request), std::move(caller), std::move(done));
+  std::make_shared<Seizing>(*this, std::move(request), std::move(caller), std::move(done))->Ask();
+}
+
+}  // namespace tenure::queues

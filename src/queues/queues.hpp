@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+
+#include "base/caller.hpp"
+#include "base/clock.hpp"
+#include "db/method.hpp"
+#include "messages/messages.hpp"
+#include "queues/accept.hpp"
+#include "queues/declare.hpp"
+#include "queues/enqueue.hpp"
+#include "queues/report.hpp"
+#include "queues/waiters.hpp"
+#include "wake/registry.hpp"
+
+namespace tenure::queues {
+
+/// Ordered queues on a store: what routes, push, webhooks and tests call. Every call returns at
+/// once; the callback runs on the caller's executor (none: on a lane's thread) when the store has
+/// decided.
+///
+/// Any number of processes may run this on one store: nothing is remembered here but who waits.
+class Queues {
+ public:
+  template <class Reply>
+  using Callback = base::UniqueFunction<db::Result<Reply>>;
+
+  /// `messages` tells of what others commit, and is where accepts wait.
+  Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
+         const base::Clock& clock);
+
+  // Owners.
+
+  db::Method<DeclareHandler> Declare;
+  db::Method<PauseHandler> Pause;
+
+  // Producers.
+
+  db::Method<SendHandler> Send;
+
+  // Consumers.
+
+  db::Method<AcceptHandler> Accept;  ///< one try
+  void AcceptOnce(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
+    Accept(std::move(request), std::move(caller), std::move(done));
+  }
+  /// Tries until there is something, or `wait_ms` have passed.
+  Waiters::Id AcceptWaiting(AcceptRequest request, std::int64_t wait_ms, base::Caller caller,
+                            Callback<AcceptReply> done) {
+    return waiters_.Add(std::move(request), wait_ms, std::move(caller), std::move(done));
+  }
+  /// One item, kReceive: until there is something, the hold is over, or `wait_ms` have passed.
+  Waiters::Id ReceiveWaiting(ReportRequest request, std::int64_t wait_ms, base::Caller caller,
+                             Callback<ReportReply> done) {
+    return waiters_.Add(std::move(request), wait_ms, std::move(caller), std::move(done));
+  }
+  /// Whoever waited has gone. The callback is dropped.
+  void Abandon(Waiters::Id id) { waiters_.Abandon(id); }
+
+  /// Of holders and operators. What a user's transaction has locked is asked again for a moment,
+  /// and is then `kContended`.
+  /// REQUIRES: all items need the same locks (ReportHandler::LockingOf).
+  void Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done);
+
+  const base::Clock& clock() const { return clock_; }
+  const std::string& process() const { return process_; }
+
+ private:
+  class Seizing;
+
+  wake::Registry& wake_;
+  const base::Clock& clock_;
+  const std::string process_;
+  db::Method<ReportHandler> report_;
+  db::Method<ReportHandler> seize_;
+  Waiters waiters_;
+};
+
+}  // namespace tenure::queues

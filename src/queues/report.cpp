@@ -1,0 +1,184 @@
+#include "queues/report.hpp"
+
+#include <map>
+#include <set>
+
+#include "queues/columns.hpp"
+#include "queues_sql/queries.hpp"
+
+namespace tenure::queues {
+namespace {
+
+using Kind = ReportOutcome::Kind;
+
+Kind KindOf(Completed completed) {
+  switch (completed) {
+    case Completed::kDone:
+      return Kind::kDone;
+    case Completed::kGone:
+      return Kind::kGone;
+    case Completed::kStale:
+      return Kind::kStale;
+    case Completed::kOutOfOrder:
+      return Kind::kOutOfOrder;
+  }
+  return Kind::kStale;
+}
+
+/// One report on the session that it names, under its lock.
+class Decision {
+ public:
+  Decision(db::Transaction& tx, Batch& batch, Slices& slices, Session& session)
+      : tx_(tx), batch_(batch), slices_(slices), session_(session) {}
+
+  ReportOutcome Of(const Report& report) {
+    ReportOutcome outcome;
+    outcome.kind = Decide(report, outcome);
+    outcome.row = session_.row();
+    return outcome;
+  }
+
+ private:
+  Kind Decide(const Report& report, ReportOutcome& outcome) {
+    if (report.complete_through) {
+      const Completed through = session_.Complete(report.fence, *report.complete_through);
+      if (through == Completed::kStale || through == Completed::kOutOfOrder) return KindOf(through);
+    }
+    switch (report.kind) {
+      case Report::Kind::kRenew:
+        outcome.lost = session_.Renew(report.fence, report.lease_ms);
+        return outcome.lost == Lost::kHeld ? Kind::kDone : Kind::kStale;
+      case Report::Kind::kComplete:
+        return Complete(report, outcome);
+      case Report::Kind::kReceive:
+        outcome.hold = session_.GoOn(report.fence, true, true);
+        if (outcome.hold != Hold::kHeld) return Kind::kStale;
+        HandOut(report, outcome);
+        return Kind::kDone;
+      case Report::Kind::kRelease:
+        return session_.Release(report.fence) ? Kind::kDone : Kind::kStale;
+      case Report::Kind::kTransfer:
+        return session_.Transfer(report.fence, report.to, report.for_ms) ? Kind::kDone
+                                                                         : Kind::kStale;
+      case Report::Kind::kFail: {
+        const Failed failed =
+            session_.Fail({report.fence, report.sequence, report.rejected, report.error,
+                           report.error_class, report.retry_after_ms});
+        outcome.then = failed.then;
+        outcome.until_ms = failed.until_ms;
+        return KindOf(failed.outcome);
+      }
+      case Report::Kind::kBreak:
+        return session_.Break() ? Kind::kDone : Kind::kRefused;
+      case Report::Kind::kResume:
+        return session_.Resume() ? Kind::kDone : Kind::kRefused;
+      case Report::Kind::kSkip:
+        return session_.Skip(report.sequence, report.error) ? Kind::kDone : Kind::kRefused;
+      case Report::Kind::kDiscard:
+        return session_.Discard() ? Kind::kDone : Kind::kRefused;
+    }
+    return Kind::kRefused;
+  }
+
+  /// `done` and `gone` alike are answered with what comes next: a lost answer costs nothing.
+  Kind Complete(const Report& report, ReportOutcome& outcome) {
+    const Completed completed = session_.Complete(report.fence, report.sequence);
+    if (completed == Completed::kStale || completed == Completed::kOutOfOrder)
+      return KindOf(completed);
+    if (report.state && completed == Completed::kDone)
+      batch_.WriteState(session_.row().id, *report.state, report.fence);
+    outcome.hold = session_.GoOn(report.fence, report.keep, report.linger);
+    if (outcome.hold == Hold::kHeld) HandOut(report, outcome);
+    return KindOf(completed);
+  }
+
+  /// A head that has expired is not handed out: the hold ends, and the next accept lets it go by
+  /// policy.
+  void HandOut(const Report& report, ReportOutcome& outcome) {
+    if (!session_.row().HasWork()) return;
+    outcome.messages = slices_.HandOut(tx_, session_, report.max_messages, kMaxAcceptBytes);
+    if (!outcome.messages.empty()) return;
+    session_.Release(report.fence);
+    outcome.hold = Hold::kEnded;
+  }
+
+  db::Transaction& tx_;
+  Batch& batch_;
+  Slices& slices_;
+  Session& session_;
+};
+
+}  // namespace
+
+ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
+  switch (kind) {
+    case Report::Kind::kRenew:
+    case Report::Kind::kComplete:
+    case Report::Kind::kReceive:
+    case Report::Kind::kRelease:
+    case Report::Kind::kTransfer:
+      return Locking::kShares;
+    case Report::Kind::kFail:
+    case Report::Kind::kBreak:
+    case Report::Kind::kResume:
+    case Report::Kind::kSkip:
+    case Report::Kind::kDiscard:
+      return Locking::kSeizes;
+  }
+  return Locking::kSeizes;
+}
+
+messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items items) {
+  std::map<base::Uuid, SessionName> named;
+  std::map<base::Uuid, Slices::Asked> next;
+  for (const auto* item : items)
+    for (const Report& report : item->request.items) {
+      named.try_emplace(report.session, SessionName{report.session, {}, {}});
+      if (report.kind == Report::Kind::kComplete && report.keep)
+        next.try_emplace(report.session, Slices::Asked{report.session, report.sequence + 1,
+                                                       report.max_messages, kMaxAcceptBytes});
+    }
+  std::vector<base::Uuid> ids;
+  std::vector<SessionName> names;
+  for (auto& [id, name] : named) {
+    ids.push_back(id);
+    names.push_back(std::move(name));  // whose it is, is looked at for each report
+  }
+  std::vector<Slices::Asked> asked;
+  for (const auto& [id, each] : next) asked.push_back(each);
+
+  Batch batch(process_);
+  Slices slices;
+  const auto locking =
+      tx.Queue(locking_ == Locking::kSeizes ? sql::kSeizeSessions : sql::kLockSessions, ids);
+  batch.Load(tx, std::move(names));
+  slices.Load(tx, std::move(asked));
+  const auto clock = tx.QueueClock();
+  std::set<base::Uuid> locked;
+  const db::Rows lock_rows = tx.Take(locking);
+  for (const auto row : lock_rows) locked.insert(ids[row.ordinal()]);
+  const std::int64_t now_ms = tx.TakeClock(clock);
+  batch.Take(tx, locked, now_ms);
+  slices.Take(tx);
+
+  for (auto* item : items) {
+    const ReportRequest& request = item->request;
+    ReportReply reply{{}, now_ms};
+    reply.outcomes.reserve(request.items.size());
+    for (const Report& report : request.items) {
+      Session* const session = batch.Find(report.session);
+      const QueueRow* const queue = session ? &session->queue() : batch.PassedOver(report.session);
+      if (!queue || queue->tenant != request.tenant || queue->name != request.queue)
+        reply.outcomes.push_back({});
+      else if (!session)
+        reply.outcomes.push_back({.kind = Kind::kContended});
+      else
+        reply.outcomes.push_back(Decision(tx, batch, slices, *session).Of(report));
+    }
+    item->reply = std::move(reply);
+  }
+  batch.Apply(tx);
+  return batch.notifications();
+}
+
+}  // namespace tenure::queues
