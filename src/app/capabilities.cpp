@@ -2,6 +2,7 @@
 
 #include "audit/capability.hpp"
 #include "inbox/capability.hpp"
+#include "jobs/capability.hpp"
 #include "leases/capability.hpp"
 #include "messages/capability.hpp"
 #include "seats/capability.hpp"
@@ -12,8 +13,9 @@
 namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
-  return {audit::Capability(), inbox::Capability(),    leases::Capability(), messages::Capability(),
-          seats::Capability(), sessions::Capability(), tasks::Capability(),  usage::Capability()};
+  return {audit::Capability(),    inbox::Capability(), leases::Capability(),
+          messages::Capability(), jobs::Capability(),  seats::Capability(),
+          sessions::Capability(), tasks::Capability(), usage::Capability()};
 }
 
 }  // namespace tenure::app

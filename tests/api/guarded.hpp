@@ -17,9 +17,9 @@
 namespace tenure::api {
 
 inline constexpr const char* kAllScopes[] = {
-    "sessions:read",  "sessions:write", "leases:read",   "leases:write", "messages:read",
-    "messages:write", "usage:read",     "ops:read",      "admin",        "seats:use",
-    "seats:operate",  "licenses:read",  "licenses:admin"};
+    "sessions:read",  "sessions:write", "leases:read",    "leases:write", "messages:read",
+    "messages:write", "usage:read",     "ops:read",       "admin",        "seats:use",
+    "seats:operate",  "licenses:read",  "licenses:admin", "jobs:read",    "jobs:write"};
 
 inline std::string EveryScopeBut(const std::string& missing) {
   std::string scopes;
