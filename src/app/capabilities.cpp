@@ -2,6 +2,7 @@
 
 #include "audit/capability.hpp"
 #include "inbox/capability.hpp"
+#include "jobs/capability.hpp"
 #include "leases/capability.hpp"
 #include "messages/capability.hpp"
 #include "push/capability.hpp"
@@ -14,7 +15,7 @@ namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
   return {audit::Capability(),    inbox::Capability(), leases::Capability(),
-          messages::Capability(), push::Capability(),  seats::Capability(),
+          messages::Capability(), jobs::Capability(),  push::Capability(),  seats::Capability(),
           sessions::Capability(), tasks::Capability(), usage::Capability()};
 }
 

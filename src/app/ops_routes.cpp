@@ -79,7 +79,7 @@ void Health(const OpsParts& parts, const ExchangePtr& exchange) {
   json.BeginObject().Field("status", up ? "ok" : "unavailable").Field("version", TENURE_VERSION);
   json.Key("store");
   WriteStore(json, parts, seen);
-  json.Key("jobs").BeginArray();
+  json.Key("background").BeginArray();
   for (const JobReport& report : parts.background.Reports()) {
     json.BeginObject().Field("name", std::string_view(report.name));
     json.Field("status", report.last_error.empty() ? "ok" : "failed").Field("runs", report.runs);

@@ -354,6 +354,59 @@ TEST_P(MessagesContract, WhyTellsWhatAMessageWaitsFor) {
   EXPECT_THAT(why(second), testing::HasSubstr("nobody has asked for messages of t since"));
 }
 
+/// Notes what it is told, makes what waits for it ready, and takes back what it said before.
+class TestFollower final : public Follower {
+ public:
+  void Ended(db::Transaction& tx, std::span<const EndedMessage> ended, std::int64_t now_ms,
+             Notifications& notifications) override {
+    for (const EndedMessage& each : ended)
+      told.push_back((each.dead ? "dead " : "done ") + each.output + each.error);
+    MakeReady(tx, {waiting}, now_ms, notifications);
+    withdrawn = Withdraw(tx, {unwanted}).size();
+  }
+  void Revived(db::Transaction&, const std::vector<base::Uuid>& ids) override {
+    for (const base::Uuid& id : ids) told.push_back("revived " + id.ToString());
+  }
+
+  base::Uuid waiting{};
+  base::Uuid unwanted{};
+  std::size_t withdrawn = 0;
+  std::vector<std::string> told{};
+};
+
+TEST_P(MessagesContract, WhoFollowsMessagesIsToldInTheTransactionThatEndsThem) {
+  TestFollower follower;
+  a_.messages().Follow(follower);
+  const auto followed = [](const std::string& payload) {
+    NewMessage message = TestProcess::Of("t", payload);
+    message.headers = std::string(kFollowedHeaders) + ":\"j\"}";
+    return message;
+  };
+  a_.Enqueue("t", "1");
+  const base::Uuid second = a_.Enqueue(followed("2"));
+  a_.Enqueue(followed("3"));
+  NewMessage waits = followed("4");
+  waits.due_at_ms = kWaitsForFollowerMs;
+  follower.waiting = a_.Enqueue(waits);
+  follower.unwanted = a_.Enqueue("other", "5");
+  const auto claimed = a_.Claim("t");
+  ASSERT_EQ(Payloads(claimed), (std::vector<std::string>{"1", "2", "3"}));
+  a_.Ack(claimed[0]);
+  EXPECT_TRUE(follower.told.empty()) << "nobody follows it";
+  a_.Settle(Disposition::kDead, claimed[1], "no");
+  EXPECT_EQ(follower.withdrawn, 1u);
+  EXPECT_FALSE(a_.Find(follower.unwanted));
+  EXPECT_EQ(Payloads(a_.Claim("t")), std::vector<std::string>{"4"}) << "it is ready";
+  a_.Settle(Disposition::kDone, {{claimed[2].id, claimed[2].fence, "", {}, "7"}});
+  DeadChangeRequest redrive;
+  redrive.filter.tenant = "default";
+  a_.ChangeDead(redrive);
+  EXPECT_EQ(follower.told,
+            (std::vector<std::string>{"dead no", "done 7", "revived " + second.ToString()}));
+  redrive.filter.ids = {second};
+  EXPECT_TRUE(a_.ChangeDead(redrive).ids.empty()) << "it is redriven already";
+}
+
 TEST_P(MessagesContract, TopicsTellHowFullTheyAre) {
   for (int i = 0; i < 3; ++i) a_.Enqueue("t");
   a_.ClaimOne("t");

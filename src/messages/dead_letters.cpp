@@ -17,6 +17,7 @@ constexpr std::size_t kMostNamed = 100;
 struct Letters {
   std::vector<base::Uuid> ids{};
   std::vector<std::string> topics{};
+  std::vector<base::Uuid> followed{};
 };
 
 Letters LockLetters(db::Transaction& tx, const DeadChangeRequest& request) {
@@ -26,6 +27,7 @@ Letters LockLetters(db::Transaction& tx, const DeadChangeRequest& request) {
     for (const auto row : rows) {
       letters.ids.push_back(row.Uuid(0));
       letters.topics.emplace_back(row.Text(1));
+      if (row.Int(2) != 0) letters.followed.push_back(row.Uuid(0));
     }
   };
   if (filter.ids.empty()) {
@@ -104,6 +106,7 @@ Notifications DeadChangeHandler::WriteItems(db::Transaction& tx, Items items) {
         notifications.Add(request.filter.tenant, letters.topics[i], due.back(), now_ms);
       }
       tx.Queue(sql::kRedriveDead, letters.ids, due, now_ms);
+      followers_.Revived(tx, letters.followed);
     }
     if (item->actor() && !request.dry_run && !letters.ids.empty())
       item->Did(AuditEventOf(request, letters));

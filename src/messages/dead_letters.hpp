@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/method.hpp"
+#include "messages/followers.hpp"
 #include "messages/message.hpp"
 #include "messages/waiting/notifications.hpp"
 
@@ -67,12 +68,16 @@ struct DeadChangeReply {
 /// workers stays a suspect.
 class DeadChangeHandler final : public NotifyingHandler<DeadChangeRequest, DeadChangeReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  DeadChangeHandler(std::string_view process, wake::Registry& wake, const FollowerSlot& followers)
+      : NotifyingHandler(process, wake), followers_(followers) {}
   std::string_view name() const override { return "messages.dead_change"; }
   db::LaneName lane() const override { return kSettleLane; }
 
  protected:
   Notifications WriteItems(db::Transaction& tx, Items items) override;
+
+ private:
+  const FollowerSlot& followers_;
 };
 
 }  // namespace tenure::messages

@@ -58,6 +58,7 @@ struct NewMessage {
   std::string headers{};  ///< a JSON object, or empty
   std::string trace{};    ///< W3C traceparent, or empty
   std::string dedup_key{};
+  std::optional<base::Uuid> id{};  ///< none: a new one
 
   std::size_t bytes() const {
     return db::BytesOf(topic, payload, correlation_id, headers, trace, dedup_key);

@@ -12,6 +12,7 @@
 #include "messages/dead_letters.hpp"
 #include "messages/enqueue/enqueue.hpp"
 #include "messages/enqueue/sort.hpp"
+#include "messages/followers.hpp"
 #include "messages/hold/heartbeat.hpp"
 #include "messages/hold/reap.hpp"
 #include "messages/http/json.hpp"
@@ -51,13 +52,14 @@ class Messages {
   const base::Clock& clock_;
   Probe probe_;
   TopicCache topic_cache_;
+  FollowerSlot followers_;
   db::Method<EnqueueHandler> enqueue_{
       store_, "messages.enqueue", db::LaneName::OfKey(), topic_cache_, process_, wake_, probe_};
   db::Method<EnqueueHandler> enqueue_keyed_{
       store_, "messages.enqueue_keyed", db::LaneName::UserKeys(), topic_cache_, process_, wake_,
       probe_};
   db::Method<ClaimHandler> claim_{store_, topic_cache_, probe_};
-  Settler settler_{store_, topic_cache_, process_, wake_, probe_};
+  Settler settler_{store_, topic_cache_, process_, wake_, followers_, probe_};
   db::Write<TouchTopics> touch_{store_, "messages.touch", kSettleLane};
   template <class Request, class Reply>
   using Once = db::Method<db::IdempotentHandler<Request, Reply>>;
@@ -99,7 +101,7 @@ class Messages {
   db::Count<CountMessages> Count{store_, "messages.counts"};
 
   db::Method<CancelHandler> Cancel{store_};
-  db::Method<DeadChangeHandler> ChangeDead{store_, process_, wake_};
+  db::Method<DeadChangeHandler> ChangeDead{store_, process_, wake_, followers_};
   db::Method<TopicChangeHandler> ChangeTopic{store_, process_, wake_};
   /// The same under an idempotency key.
   Once<DeadChangeRequest, DeadChangeReply> ChangeDeadOnce{store_, "messages.dead_change_once",
@@ -115,7 +117,7 @@ class Messages {
   // One bounded batch of background work. The caller repeats while `has_more`.
   db::Method<PromoteHandler> PromoteSome{store_, process_, wake_, probe_};
   db::Method<SortHandler> SortSome{store_, process_, wake_};  ///< PostgreSQL only
-  db::Method<ReapHandler> ReapSome{store_, process_, wake_, probe_};
+  db::Method<ReapHandler> ReapSome{store_, process_, wake_, followers_, probe_};
   db::Sweep<Tidy> TidySome{store_, "messages.tidy", kSettleLane};
   db::Sweep<SweepUnusedTopics> ForgetTopics{store_, "messages.forget_topics", kSettleLane};
 
@@ -125,6 +127,9 @@ class Messages {
   /// Answers everybody who waits with kStopping, and promotes and reaps no more.
   void Stop();
 
+  /// For a capability whose messages tell it how they ended (followers.hpp).
+  /// REQUIRES: before the first operation, and it outlives the store's lanes.
+  void Follow(Follower& follower) { followers_.follower = &follower; }
   /// For a capability that enqueues in a transaction of its own (enqueue.hpp).
   TopicCache& topic_cache() { return topic_cache_; }
   Probe& probe() { return probe_; }

@@ -24,6 +24,10 @@ namespace {
 
 /// What the acts below raise. A histogram is raised when it has counted something.
 const std::set<std::string> kRaisedHere = {
+    "jobs_fired_total",
+    "jobs_lateness_seconds",
+    "jobs_runs_total",
+    "jobs_skipped_total",
     "leasing_acquisition_duration_seconds",
     "leasing_acquisitions_total",
     "leasing_active_leases",
@@ -56,6 +60,7 @@ const std::set<std::string> kRaisedHere = {
     "tenure_inbox_dead_total",
     "tenure_inbox_finish_total",
     "tenure_inbox_forgotten_total",
+    "tenure_jobs",
     "tenure_lane_batch_items",
     "tenure_lane_batch_seconds",
     "tenure_lane_connections_total",
@@ -91,6 +96,15 @@ struct Elsewhere {
 };
 /// What takes too long, or a store that fails: the test that does it.
 const std::vector<Elsewhere> kRaisedElsewhere = {
+    {"jobs_last_success_timestamp_seconds", "src/jobs/contract_test.cpp",
+     "WhatIsWatchedAndWhatFailsIsCounted"},
+    {"tenure_jobs_failing", "src/jobs/contract_test.cpp", "WhatIsWatchedAndWhatFailsIsCounted"},
+    {"tenure_jobs_overdue_seconds", "src/jobs/contract_test.cpp",
+     "WhatIsWatchedAndWhatFailsIsCounted"},
+    {"tenure_jobs_runs_forgotten_total", "src/jobs/contract_test.cpp",
+     "RunsAreKeptForTheirTimeAndTheLastOfEachJobStays"},
+    {"tenure_jobs_success_expected_timestamp_seconds", "src/jobs/contract_test.cpp",
+     "WhatIsWatchedAndWhatFailsIsCounted"},
     {"license_seats_total", "src/seats/log_test.cpp", "ListsShowLicensesHoldingsTicketsAndLevels"},
     {"license_seats_used", "src/seats/log_test.cpp", "ListsShowLicensesHoldingsTicketsAndLevels"},
     {"tenure_http_connections_evicted_total", "src/http/server_limits_test.cpp",
@@ -251,6 +265,13 @@ class Busy : public testing::TestWithParam<Engine> {
     const Topic empty(api());
     claim_.emplace(empty);
   }
+  void UseJobs() const {
+    const Topic topic(api());
+    const std::string path = "/api/v1/jobs/" + NewUuid();
+    api().Call("PUT", path, R"({"every":"1s","topic":")" + topic.name() + "\"}");
+    api().Call("POST", path + "/trigger", "{}");
+    topic.Report("ack", topic.Take());
+  }
   void UseInbox() const {
     const auto call = [&](const std::string& action, const std::string& more) {
       return api().Call("POST", "/api/v1/inbox/" + action,
@@ -316,6 +337,7 @@ TEST_P(Busy, RaisesEveryMetricOfTheTable) {
   UseSessions();
   UseLeases();
   UseMessages();
+  UseJobs();
   UseInbox();
   UseTasks();
   UseSeats();

@@ -40,6 +40,7 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/api/v1/messages") || path.starts_with("/api/v1/timers") ||
       path.starts_with("/api/v1/topics") || path.starts_with("/api/v1/dead-letters"))
     return OfMessages(method, path);
+  if (path.starts_with("/api/v1/jobs")) return OfJobs(method, path);
   if (path.starts_with("/usage/")) return OfUsage(method, path);
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
@@ -79,6 +80,23 @@ SampleRequests::Request SampleRequests::OfInbox(const std::string& action) const
   if (action.starts_with('{')) return {"/api/v1/inbox/s/" + id, ""};
   return {"/api/v1/inbox/" + action,
           key + R"(,"fence":)" + fence + (action == "fail" ? R"(,"error":"no"})" : "}")};
+}
+
+SampleRequests::Request SampleRequests::OfJobs(const std::string& method,
+                                               const std::string& path) const {
+  const std::string put = R"({"topic":"t","cron":"* * * * *"})";
+  if (path == "/api/v1/jobs/preview") return {path, R"({"cron":"0 3 * * *"})"};
+  if (path == "/api/v1/jobs") return {path, ""};
+  const std::string job = "/api/v1/jobs/" + NewUuid();
+  if (method == "PUT") return {job, put};
+  api_.Call("PUT", job, put);
+  const std::string action = path.substr(std::string("/api/v1/jobs/{name}").size());
+  // One that is not paused cannot be resumed.
+  if (action == "/resume") api_.Call("POST", job + "/pause", R"({"reason":"a test"})");
+  if (action == "/backfill")
+    return {job + action, R"({"from":")" + TimeText(WallMs() - 600'000) + R"(","to":")" +
+                              TimeText(WallMs() - 60'000) + "\"}"};
+  return {job + action, method == "POST" ? "{}" : ""};
 }
 
 SampleRequests::Request SampleRequests::OfMessages(const std::string& method,

@@ -37,6 +37,7 @@ class SampleRequests {
   Request OfLease(const std::string& action) const;
   Request OfTask(const std::string& action) const;
   Request OfInbox(const std::string& action) const;
+  Request OfJobs(const std::string& method, const std::string& path) const;
   Request OfMessages(const std::string& method, const std::string& path) const;
   Request OfUsage(const std::string& method, const std::string& path) const;
   Request OfPush(const std::string& method, const std::string& path) const;

@@ -58,7 +58,7 @@ std::string HealthLines(const JsonRow& health) {
   AddLine(text, "warnings", Joined(store.Text("warnings")));
   AddLine(text, "frozen", Printable(store.Text("frozen_until")));
   AddLine(text, "failing", Failed(health, "tasks"));
-  AddLine(text, "failing", Failed(health, "jobs"));
+  AddLine(text, "failing", Failed(health, "background"));
   return text;
 }
 

@@ -42,7 +42,8 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
     replies[i].messages.resize(requests[i]->messages.size());
     for (std::size_t j = 0; j < requests[i]->messages.size(); ++j) {
       EnqueuedMessage& answer = replies[i].messages[j];
-      answer.id = base::Uuid::V7(now_ms);
+      answer.id =
+          requests[i]->messages[j].id ? *requests[i]->messages[j].id : base::Uuid::V7(now_ms);
       arrivals.push_back({&requests[i]->tenant, &requests[i]->messages[j], &answer});
       keyed |= !requests[i]->messages[j].dedup_key.empty();
     }

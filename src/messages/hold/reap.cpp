@@ -27,7 +27,8 @@ constexpr std::int64_t kLookAtHeldMs = 30'000;
 /// One round of the reaper.
 class ReapRound {
  public:
-  ReapRound(std::string_view process, bool leases) : changes_(process), leases_(leases) {}
+  ReapRound(std::string_view process, const FollowerSlot& followers, bool leases)
+      : changes_(process, followers), leases_(leases) {}
 
   ReapReply Run(db::Transaction& tx) {
     const std::int64_t begun_ms = tx.TakeClock(tx.QueueClock());
@@ -176,7 +177,7 @@ Notifications ReapHandler::WriteItems(db::Transaction& tx, Items items) {
   const bool leases = std::any_of(items.begin(), items.end(),
                                   [](const auto* item) { return item->request.leases; });
   for (auto* item : items) item->reply = ReapReply{};
-  ReapRound round(process_, leases);
+  ReapRound round(process_, followers_, leases);
   items.front()->reply = round.Run(tx);
   return round.notifications();
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "messages/followers.hpp"
 #include "messages/message.hpp"
 #include "messages/probe.hpp"
 #include "messages/waiting/notifications.hpp"
@@ -35,8 +36,9 @@ struct ReapReply {
 /// not lock it looks at again a second later.
 class ReapHandler final : public NotifyingHandler<ReapRequest, ReapReply> {
  public:
-  ReapHandler(std::string_view process, wake::Registry& wake, Probe& probe)
-      : NotifyingHandler(process, wake), probe_(probe) {}
+  ReapHandler(std::string_view process, wake::Registry& wake, const FollowerSlot& followers,
+              Probe& probe)
+      : NotifyingHandler(process, wake), followers_(followers), probe_(probe) {}
   std::string_view name() const override { return "messages.reap"; }
   db::LaneName lane() const override { return kSettleLane; }
   bool reads() const override { return true; }
@@ -47,6 +49,7 @@ class ReapHandler final : public NotifyingHandler<ReapRequest, ReapReply> {
   void DoneItems(Items items, const Notifications& notifications) override;
 
  private:
+  const FollowerSlot& followers_;
   Probe& probe_;
 };
 

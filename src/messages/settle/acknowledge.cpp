@@ -16,18 +16,25 @@ namespace {
 class AcknowledgeBatch {
  public:
   AcknowledgeBatch(AcknowledgeHandler::Items items, Locked locked, const TopicCache& topic_cache,
+                   const FollowerSlot& followers, std::string_view process,
                    db::ForgottenEvidence& evidence)
-      : items_(items), locked_(locked), topic_cache_(topic_cache), evidence_(evidence) {}
+      : items_(items),
+        locked_(locked),
+        topic_cache_(topic_cache),
+        followers_(followers),
+        process_(process),
+        evidence_(evidence) {}
 
-  /// Returns topics that were not known to be in use.
-  std::vector<TopicCache::Known> Run(db::Transaction& tx) {
+  AcknowledgeEffect Run(db::Transaction& tx) {
     ListAcknowledgements();
     if (locked_ == Locked::kAwait) AwaitMessages(tx, Missing());
     FinishKnown(tx);
     FinishOthers(tx);
     KeepSome(tx);
     Answer(LoadWhereabouts(tx, Missing()));
-    return std::move(used_);
+    followers_.Ended(tx, ended_, now_ms_, effect_.notifications);
+    if (!ended_.empty()) effect_.notifications.Tell(tx, process_, now_ms_);
+    return std::move(effect_);
   }
 
  private:
@@ -125,9 +132,9 @@ class AcknowledgeBatch {
     const auto clock = tx.QueueClock();
     for (const auto row : tx.Take(finished)) {
       Acknowledgement& acknowledgement = acknowledgements_[others[row.ordinal()]];
-      const TopicOf topic{std::string(row.Text(9)), row.Int(11)};
+      const TopicOf topic{std::string(row.Text(10)), row.Int(12)};
       Take(acknowledgement, row, topic);
-      Use({std::string(acknowledgement.ref.second), topic.name, row.Int(2), row.Int(10)});
+      Use({std::string(acknowledgement.ref.second), topic.name, row.Int(2), row.Int(11)});
     }
     now_ms_ = tx.TakeClock(clock);
   }
@@ -152,6 +159,13 @@ class AcknowledgeBatch {
     acknowledgement.done = true;
     acknowledgement.finished = {topic.name, row.Int(3), row.Int(4), row.Int(5),
                                 std::string(row.Text(8))};
+    if (!row.IsNull(9))
+      ended_.push_back({.id = acknowledgement.ref.first,
+                        .claimed_ms = row.Int(3),
+                        .worker = row.Int(9),
+                        .attempts = row.Int(5),
+                        .crashes = row.Int(6),
+                        .output = acknowledgement.settlement->output});
     if (topic.retention_ms > 0)
       kept_.push_back(
           {&acknowledgement, row.Int(2), row.Int(6), std::string(row.Text(7)), topic.retention_ms});
@@ -161,7 +175,7 @@ class AcknowledgeBatch {
     const auto same = [&](const TopicCache::Known& each) {
       return each.topic_id == topic.topic_id;
     };
-    if (std::ranges::none_of(used_, same)) used_.push_back(std::move(topic));
+    if (std::ranges::none_of(effect_.used, same)) effect_.used.push_back(std::move(topic));
   }
 
   void KeepSome(db::Transaction& tx) {
@@ -214,22 +228,27 @@ class AcknowledgeBatch {
   const AcknowledgeHandler::Items items_;
   const Locked locked_;
   const TopicCache& topic_cache_;
+  const FollowerSlot& followers_;
+  const std::string_view process_;
   db::ForgottenEvidence& evidence_;
   std::vector<Acknowledgement> acknowledgements_;
   std::vector<std::size_t> order_;  // the first of each, by tenant, id, fence
   std::vector<Kept> kept_;
-  std::vector<TopicCache::Known> used_;
+  std::vector<EndedMessage> ended_;
+  AcknowledgeEffect effect_;
   std::int64_t now_ms_ = 0;
 };
 
 }  // namespace
 
-std::vector<TopicCache::Known> AcknowledgeHandler::WriteItems(db::Transaction& tx, Items items) {
-  return AcknowledgeBatch(items, locked_, topic_cache_, evidence_).Run(tx);
+AcknowledgeEffect AcknowledgeHandler::WriteItems(db::Transaction& tx, Items items) {
+  return AcknowledgeBatch(items, locked_, topic_cache_, parts_.followers, parts_.process, evidence_)
+      .Run(tx);
 }
 
-void AcknowledgeHandler::DoneItems(Items items, const std::vector<TopicCache::Known>& used) {
-  for (const TopicCache::Known& topic : used) topic_cache_.Used(topic);
+void AcknowledgeHandler::DoneItems(Items items, const AcknowledgeEffect& effect) {
+  for (const TopicCache::Known& topic : effect.used) topic_cache_.Used(topic);
+  effect.notifications.Signal(parts_.wake);
   for (const auto* item : items) {
     probe_.Settled(item->request, item->reply->reply);
     for (const Finished& each : item->reply->finished)

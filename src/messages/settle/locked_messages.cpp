@@ -12,6 +12,7 @@ std::map<MessageRef, Held> LockMessages(db::Transaction& tx, const MessageRefs& 
                  &Held::attempts, &Held::crashes, &Held::claimed_ms, &Held::enqueued_ms,
                  &Held::trace, &Held::tenant, &Held::topic_name);
     message.topic = ReadTopic(row, 11);
+    message.is_followed = row.Int(23) != 0;
   }
   return held;
 }
@@ -87,6 +88,17 @@ void Changes::Apply(db::Transaction& tx, std::int64_t now_ms) {
                db::Inside(&Buried::message, &Held::attempts, &Held::crashes), &Buried::error),
            now_ms);
   tx.Queue(sql::kExtendMessages, db::Columns(extended_, &Extended::id, &Extended::lease_until_ms));
+  std::vector<EndedMessage> ended;
+  for (const Buried& each : buried_)
+    if (each.message->is_followed)
+      ended.push_back({.id = each.id,
+                       .dead = true,
+                       .claimed_ms = each.message->claimed_ms,
+                       .worker = each.message->worker,
+                       .attempts = each.message->attempts,
+                       .crashes = each.message->crashes,
+                       .error = each.error});
+  followers_.Ended(tx, ended, now_ms, notifications_);
   notifications_.Tell(tx, process_, now_ms);
 }
 

@@ -10,6 +10,7 @@
 #include "db/evidence.hpp"
 #include "db/keys.hpp"
 #include "db/transaction.hpp"
+#include "messages/followers.hpp"
 #include "messages/message.hpp"
 #include "messages/topics/topic_row.hpp"
 #include "messages/waiting/notifications.hpp"
@@ -30,7 +31,8 @@ struct Held {
   std::string tenant{};
   std::string topic_name{};
   TopicRow topic{};
-  bool is_buried = false;  ///< in this transaction
+  bool is_followed = false;  ///< followers.hpp
+  bool is_buried = false;    ///< in this transaction
 
   bool IsHeldUnder(std::int64_t claim_fence) const {
     return lease_until_ms > 0 && fence == claim_fence;
@@ -77,7 +79,8 @@ void LookForEvidence(db::ForgottenEvidence& evidence, const MessageRef& message,
 /// REQUIRES: each message once.
 class Changes {
  public:
-  explicit Changes(std::string_view process) : process_(process) {}
+  Changes(std::string_view process, const FollowerSlot& followers)
+      : process_(process), followers_(followers) {}
 
   /// Nobody has it any more; ready at `due_ms`.
   void PutBack(const base::Uuid& id, const Held& message, std::int64_t due_ms, std::string error);
@@ -104,6 +107,7 @@ class Changes {
   };
 
   const std::string_view process_;
+  const FollowerSlot& followers_;
   std::vector<Back> back_;
   std::vector<Buried> buried_;
   struct Extended {

@@ -105,7 +105,7 @@ Notifications SettleHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   const WhereaboutsOf whereabouts = LoadWhereabouts(tx, MissingIn(held, wanted));
 
-  Changes changes(process_);
+  Changes changes(process_, followers_);
   Judge judge(now_ms, changes);
   for (auto* item : items) {
     SettleResult& result = item->reply.emplace();

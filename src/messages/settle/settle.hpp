@@ -6,6 +6,7 @@
 
 #include "db/evidence.hpp"
 #include "db/operation.hpp"
+#include "messages/followers.hpp"
 #include "messages/message.hpp"
 #include "messages/probe.hpp"
 #include "messages/topics/topic_cache.hpp"
@@ -55,6 +56,12 @@ inline std::size_t KeyHashOf(const SettleRequest& request) {
   return request.settlements.empty() ? 0 : std::hash<base::Uuid>()(request.settlements.front().id);
 }
 
+/// What acknowledgements brought besides their answers.
+struct AcknowledgeEffect {
+  std::vector<TopicCache::Known> used{};  ///< topics that were not known to be in use
+  Notifications notifications{};          ///< of what a follower made ready
+};
+
 /// Acknowledges all that wait to be.
 ///
 /// M2: the delete names the fence of the claim that is under way. Ack, retry and reap of one
@@ -68,12 +75,19 @@ inline std::size_t KeyHashOf(const SettleRequest& request) {
 /// processes at once of which each knows what the other does not, PostgreSQL may end one of the
 /// transactions, and the lane runs it again.
 class AcknowledgeHandler final
-    : public db::TypedHandler<SettleRequest, SettleResult, std::vector<TopicCache::Known>> {
+    : public db::TypedHandler<SettleRequest, SettleResult, AcknowledgeEffect> {
  public:
-  AcknowledgeHandler(std::string_view name, Locked locked, TopicCache& topic_cache, Probe& probe,
-                     db::ForgottenEvidence& evidence)
+  /// What ended messages have to do with others.
+  struct Parts {
+    std::string_view process;
+    wake::Registry& wake;
+    const FollowerSlot& followers;
+  };
+  AcknowledgeHandler(std::string_view name, Locked locked, const Parts& parts,
+                     TopicCache& topic_cache, Probe& probe, db::ForgottenEvidence& evidence)
       : name_(name),
         locked_(locked),
+        parts_(parts),
         topic_cache_(topic_cache),
         probe_(probe),
         evidence_(evidence) {}
@@ -83,13 +97,13 @@ class AcknowledgeHandler final
   db::Access access() const override { return AccessFor(locked_); }
 
  protected:
-  /// Returns topics that were not known to be in use.
-  std::vector<TopicCache::Known> WriteItems(db::Transaction& tx, Items items) override;
-  void DoneItems(Items items, const std::vector<TopicCache::Known>& used) override;
+  AcknowledgeEffect WriteItems(db::Transaction& tx, Items items) override;
+  void DoneItems(Items items, const AcknowledgeEffect& effect) override;
 
  private:
   const std::string_view name_;
   const Locked locked_;
+  const Parts parts_;
   TopicCache& topic_cache_;
   Probe& probe_;
   db::ForgottenEvidence& evidence_;
@@ -100,10 +114,12 @@ class AcknowledgeHandler final
 class SettleHandler final : public NotifyingHandler<SettleRequest, SettleResult> {
  public:
   SettleHandler(std::string_view name, Locked locked, std::string_view process,
-                wake::Registry& wake, Probe& probe, db::ForgottenEvidence& evidence)
+                wake::Registry& wake, const FollowerSlot& followers, Probe& probe,
+                db::ForgottenEvidence& evidence)
       : NotifyingHandler(process, wake),
         name_(name),
         locked_(locked),
+        followers_(followers),
         probe_(probe),
         evidence_(evidence) {}
   std::string_view name() const override { return name_; }
@@ -118,6 +134,7 @@ class SettleHandler final : public NotifyingHandler<SettleRequest, SettleResult>
  private:
   const std::string_view name_;
   const Locked locked_;
+  const FollowerSlot& followers_;
   Probe& probe_;
   db::ForgottenEvidence& evidence_;
 };

@@ -34,12 +34,15 @@ base::Fault FaultAfterChange(const base::Fault& fault) {
 }
 
 Settler::Settler(db::Store& store, TopicCache& topic_cache, std::string_view process,
-                 wake::Registry& wake, Probe& probe)
+                 wake::Registry& wake, const FollowerSlot& followers, Probe& probe)
     : store_(store),
-      ack_("messages.ack", Locked::kPassOver, topic_cache, probe, store.evidence()),
-      ack_locked_("messages.ack_locked", Locked::kAwait, topic_cache, probe, store.evidence()),
-      settle_("messages.report", Locked::kPassOver, process, wake, probe, store.evidence()),
-      settle_locked_("messages.report_locked", Locked::kAwait, process, wake, probe,
+      ack_("messages.ack", Locked::kPassOver, {process, wake, followers}, topic_cache, probe,
+           store.evidence()),
+      ack_locked_("messages.ack_locked", Locked::kAwait, {process, wake, followers}, topic_cache,
+                  probe, store.evidence()),
+      settle_("messages.report", Locked::kPassOver, process, wake, followers, probe,
+              store.evidence()),
+      settle_locked_("messages.report_locked", Locked::kAwait, process, wake, followers, probe,
                      store.evidence()) {}
 
 void Settler::Submit(SettleRequest request, base::Caller caller, Callback done) {

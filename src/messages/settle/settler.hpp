@@ -36,7 +36,7 @@ class Settler {
   using Callback = base::UniqueFunction<db::Result<SettleResult>>;
 
   Settler(db::Store& store, TopicCache& topic_cache, std::string_view process, wake::Registry& wake,
-          Probe& probe);
+          const FollowerSlot& followers, Probe& probe);
 
   void Submit(SettleRequest request, base::Caller caller, Callback done);
 

@@ -6,8 +6,8 @@
 -- topics of a tenant (docs/decisions/0009). After waiting for somebody who changed the row all conditions are computed
 -- anew on what that one left.
 -- Parameters: $1 id[], $2 fence[], $3 topic_ids as text of an array, $4 tenant; each (id, fence) once
--- Result: id, fence, topic_id, claimed_ms, enqueued_ms, attempts, crashes, correlation_id, trace; no row where the fence
--- is not of the claim under way, nor where another transaction has locked the message (finish_messages.sql)
+-- Result: id, fence, topic_id, claimed_ms, enqueued_ms, attempts, crashes, correlation_id, trace, worker of a followed
+-- message (null: it is not followed, src/messages/followers.hpp); no row where the fence is not of the claim under way, nor where another transaction has locked the message (finish_messages.sql)
 -- Lock order: messages in ascending order of the ids, each locked by its delete; of the places where the planner takes a
 -- bitmap, on a table that was never analysed. Whoever would wait in a circle with us is ended by PostgreSQL and tries again
 delete from tenure.messages m
@@ -18,4 +18,5 @@ delete from tenure.messages m
                                   and t.tenant is not distinct from $4::text))
    and coalesce((m.id, m.fence) in (select item.id, item.fence
                                       from unnest($1::uuid[], $2::bigint[]) as item (id, fence)), false)
-returning m.id, m.fence, m.topic_id, m.claimed_ms, m.enqueued_ms, m.attempts, m.crashes, m.correlation_id, m.trace
+returning m.id, m.fence, m.topic_id, m.claimed_ms, m.enqueued_ms, m.attempts, m.crashes, m.correlation_id, m.trace,
+          case when starts_with(m.headers, '{"tenure-job"') then m.worker end

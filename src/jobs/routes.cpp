@@ -1,0 +1,321 @@
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "http/answering.hpp"
+#include "http/json_fields.hpp"
+#include "http/route_group.hpp"
+#include "jobs/capability.hpp"
+#include "jobs/definition_fields.hpp"
+#include "jobs/jobs.hpp"
+#include "jobs/json.hpp"
+#include "jobs/problems.hpp"
+
+namespace tenure::jobs {
+namespace {
+
+using http::Answering;
+using http::ExchangePtr;
+using http::JsonFields;
+using http::Method;
+using http::QueryFields;
+
+constexpr const char* kRead = "jobs:read";
+constexpr const char* kWrite = "jobs:write";
+constexpr const char* kCreateAct = "job.create";
+constexpr const char* kChangeAct = "job.change";
+constexpr const char* kDeleteAct = "job.delete";
+constexpr const char* kPauseAct = "job.pause";
+constexpr const char* kResumeAct = "job.resume";
+constexpr const char* kTriggerAct = "job.trigger";
+constexpr const char* kBackfillAct = "job.backfill";
+
+JobKey KeyIn(const ExchangePtr& exchange) {
+  return {http::TenantOf(exchange), exchange->request().path_parameters[0]};
+}
+
+/// The name of a job that is to be there, or to be made.
+JobKey NamedIn(const ExchangePtr& exchange) {
+  JobKey key = KeyIn(exchange);
+  if (!IsJobName(key.name))
+    throw http::ProblemError(InvalidJob(std::vector<http::FieldError>{
+        {"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ -", kMaxNameBytes)}}));
+  return key;
+}
+
+void RefuseMistakes(const std::vector<Mistake>& mistakes) {
+  if (!mistakes.empty()) throw http::ProblemError(InvalidJob(mistakes));
+}
+
+std::optional<std::int64_t> RevisionIn(const ExchangePtr& exchange) {
+  const auto header = exchange->request().FindHeader("If-Match");
+  if (!header) return std::nullopt;
+  std::string_view text = *header;
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
+  std::int64_t revision = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
+  if (error != std::errc() || stop != text.data() + text.size())
+    http::RefuseField("If-Match", "must be a revision of the job");
+  return revision;
+}
+
+/// The job as it is now.
+void ReplyJob(const RouteParts& parts, const ExchangePtr& exchange, const JobKey& key, int status) {
+  JobsRequest request;
+  request.tenant = key.tenant;
+  request.name = key.name;
+  request.limit = 1;
+  const auto zones = parts.jobs.zones().Get();
+  parts.jobs.List(
+      std::move(request), exchange->caller(),
+      Answering(
+          exchange, [key, status, zones](const ExchangePtr& to, const db::Page<JobView>& page) {
+            if (page.rows.empty()) return to->Reply(UnknownJob(key.name));
+            http::Response response{.status = status,
+                                    .body = JobJson(page.rows.front(), page.now_ms, zones.get())};
+            response.headers.emplace_back("ETag",
+                                          fmt::format("\"{}\"", page.rows.front().row.revision));
+            to->Reply(std::move(response));
+          }));
+}
+
+/// Carries out what is asked of one job; `then` answers what is no problem.
+template <class Then>
+void Carry(const RouteParts& parts, const ExchangePtr& exchange, JobCommand command,
+           const char* act, Then then) {
+  const JobKey key = KeyIn(exchange);
+  parts.jobs.Change(
+      std::move(command), http::Acting(exchange, act),
+      Answering(exchange, [parts, key, then](const ExchangePtr& to, const JobOutcome& outcome) {
+        if (IsProblem(outcome.kind)) return to->Reply(ProblemOf(outcome, key.name));
+        then(to, outcome);
+      }));
+}
+
+/// The same for a POST: once under an idempotency key. `again` answers a repetition.
+template <class Then, class Again>
+void CarryOnce(const RouteParts& parts, const ExchangePtr& exchange, JobCommand command,
+               const char* act, Then then, Again again) {
+  auto once = http::FindIdempotencyKey(exchange);
+  if (!once) return Carry(parts, exchange, std::move(command), act, then);
+  const JobKey key = KeyIn(exchange);
+  parts.jobs.ChangeOnce({std::move(command), *std::move(once)}, http::Acting(exchange, act),
+                        http::AnsweringOnce(
+                            exchange,
+                            [key, then](const ExchangePtr& to, const JobOutcome& outcome) {
+                              if (IsProblem(outcome.kind))
+                                return to->Reply(ProblemOf(outcome, key.name));
+                              then(to, outcome);
+                            },
+                            again));
+}
+
+/// What makes a job and what changes one are two acts of the audit: a look says which it will be.
+/// Where that is no longer so by then, it is done over.
+void LookAndPut(const RouteParts& parts, const ExchangePtr& exchange, PutCommand put) {
+  JobsRequest look;
+  look.tenant = put.key.tenant;
+  look.name = put.key.name;
+  look.limit = 1;
+  parts.jobs.List(
+      std::move(look), exchange->caller(),
+      Answering(exchange, [parts, put = std::move(put)](const ExchangePtr& to,
+                                                        const db::Page<JobView>& page) mutable {
+        put.is_new = page.rows.empty();
+        PutCommand again = put;
+        Carry(parts, to, std::move(put), page.rows.empty() ? kCreateAct : kChangeAct,
+              [parts, again](const ExchangePtr& then, const JobOutcome& outcome) {
+                if (outcome.kind == JobOutcome::Kind::kOtherThanSeen)
+                  return LookAndPut(parts, then, again);
+                ReplyJob(parts, then, again.key,
+                         outcome.kind == JobOutcome::Kind::kCreated ? 201 : 200);
+              });
+      }));
+}
+
+void PutJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  PutCommand put;
+  put.if_revision = RevisionIn(exchange);
+  JsonFields fields(exchange->request().body);
+  ReadDefinition read = ReadFields(fields, parts.payload_max_bytes, *parts.jobs.zones().Get());
+  fields.Finish();
+  put.key = NamedIn(exchange);
+  RefuseMistakes(read.mistakes);
+  put.definition = std::move(read.definition);
+  LookAndPut(parts, exchange, std::move(put));
+}
+
+void GetJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  ReplyJob(parts, exchange, KeyIn(exchange), 200);
+}
+
+void ListJobs(const RouteParts& parts, const ExchangePtr& exchange) {
+  JobsRequest request;
+  request.tenant = http::TenantOf(exchange);
+  QueryFields fields(exchange->request().query);
+  request.topic = fields.Text("topic", messages::kMaxTopicBytes).value_or("");
+  request.enabled = fields.Flag("enabled");
+  request.after = fields.Text("cursor", kMaxNameBytes).value_or("");
+  request.limit = fields.PageLimit();
+  fields.Finish();
+  parts.jobs.List(std::move(request), exchange->caller(), Answering(exchange, JobsJson));
+}
+
+void DeleteJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  Carry(parts, exchange, DeleteCommand{KeyIn(exchange)}, kDeleteAct,
+        [](const ExchangePtr& to, const JobOutcome&) { to->Reply(http::Response{.status = 204}); });
+}
+
+void Preview(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReadDefinition read;
+  JsonFields fields(exchange->request().body);
+  ReadTimes(fields, read);
+  const std::int64_t from_ms = fields.OptionalTime("from").value_or(parts.jobs.clock().WallMs());
+  const auto count = fields.OptionalInteger("count", 1, kMaxPreview)
+                         .value_or(static_cast<std::int64_t>(kUpcoming));
+  fields.Finish();
+  const auto zones = parts.jobs.zones().Get();
+  Definition& definition = read.definition;
+  // `every` counts from `from`, which is the first time.
+  const bool is_every = definition.cron.empty();
+  Definition checked = definition;
+  if (is_every && checked.every_ms == 0) checked.every_ms = 1'000;
+  for (Mistake& each : Times::Check(checked, *zones)) read.mistakes.push_back(std::move(each));
+  RefuseMistakes(read.mistakes);
+  if (is_every) definition.starts_ms = std::max<std::int64_t>(from_ms, 1);
+  const auto times = Times::Of(definition, from_ms, *zones);
+  exchange->ReplyJson(UpcomingJson(
+      *times, times->List(from_ms, messages::kLastDueMs, static_cast<std::size_t>(count))));
+}
+
+void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
+  TriggerCommand trigger{.key = KeyIn(exchange)};
+  JsonFields fields(exchange->request().body);
+  trigger.payload = fields.OptionalValue("payload", std::size_t{64} << 20);
+  fields.Finish();
+  if (trigger.payload && trigger.payload->size() > parts.payload_max_bytes)
+    throw http::ProblemError(InvalidJob(std::vector<http::FieldError>{
+        {"payload", fmt::format("must have at most {} bytes", parts.payload_max_bytes)}}));
+  CarryOnce(
+      parts, exchange, std::move(trigger), kTriggerAct,
+      [](const ExchangePtr& to, const JobOutcome& outcome) {
+        to->ReplyJson(TriggeredJson(outcome), 201);
+      },
+      http::ReplyStored);
+}
+
+void Backfill(const RouteParts& parts, const ExchangePtr& exchange) {
+  BackfillCommand backfill{.key = KeyIn(exchange)};
+  JsonFields fields(exchange->request().body);
+  const auto from_ms = fields.OptionalTime("from");
+  const auto to_ms = fields.OptionalTime("to");
+  if (!from_ms && !fields.Has("from")) fields.Refuse("from", "is missing");
+  if (!to_ms && !fields.Has("to")) fields.Refuse("to", "is missing");
+  backfill.most = fields.OptionalInteger("max", 1, kMaxBackfill).value_or(kMaxBackfill);
+  fields.Finish();
+  backfill.from_ms = *from_ms;
+  backfill.to_ms = *to_ms;
+  CarryOnce(
+      parts, exchange, std::move(backfill), kBackfillAct,
+      [](const ExchangePtr& to, const JobOutcome& outcome) {
+        to->ReplyJson(BackfilledJson(outcome), 201);
+      },
+      http::ReplyStored);
+}
+
+/// A repetition is told what the job is like by now.
+void CarryAndShow(const RouteParts& parts, const ExchangePtr& exchange, JobCommand command,
+                  const char* act) {
+  const JobKey key = KeyIn(exchange);
+  CarryOnce(
+      parts, exchange, std::move(command), act,
+      [parts, key](const ExchangePtr& to, const JobOutcome&) { ReplyJob(parts, to, key, 200); },
+      [parts, key](const ExchangePtr& to, const base::StoredAnswer&) {
+        ReplyJob(parts, to, key, 200);
+      });
+}
+
+void PauseJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  PauseCommand pause{.key = KeyIn(exchange)};
+  JsonFields fields(exchange->request().body);
+  pause.reason = fields.OptionalText("reason", kMaxReasonBytes).value_or("");
+  const auto until_ms = fields.OptionalTime("until");
+  if (until_ms && *until_ms <= 0) fields.Refuse("until", "must be a time after 1970");
+  fields.Finish();
+  pause.until_ms = until_ms.value_or(0);
+  CarryAndShow(parts, exchange, std::move(pause), kPauseAct);
+}
+
+void ResumeJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoFields(exchange->request());
+  CarryAndShow(parts, exchange, ResumeCommand{KeyIn(exchange)}, kResumeAct);
+}
+
+/// "1766311200000.0197c1f2-…": where the page before ended.
+struct RunCursor {
+  std::int64_t before_ms = 0;
+  base::Uuid before_id{};
+};
+std::optional<RunCursor> ReadRunCursor(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  RunCursor cursor;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + dot, cursor.before_ms);
+  const auto id = base::Uuid::Parse(std::string_view(text).substr(dot + 1));
+  if (error != std::errc() || stop != text.data() + dot || !id) return std::nullopt;
+  cursor.before_id = *id;
+  return cursor;
+}
+
+void ListRuns(const RouteParts& parts, const ExchangePtr& exchange) {
+  RunsRequest request;
+  request.key = KeyIn(exchange);
+  QueryFields fields(exchange->request().query);
+  request.status = fields.Parsed(
+      "status", 20, "must be ready, waiting, claimed, retrying, done, dead or skipped",
+      [](const std::string& text) {
+        return http::OneOf(
+            text, {RunStatus::kReady, RunStatus::kWaiting, RunStatus::kClaimed,
+                   RunStatus::kRetrying, RunStatus::kDone, RunStatus::kDead, RunStatus::kSkipped});
+      });
+  if (const auto cursor = fields.Parsed("cursor", 60, http::kNoCursor, ReadRunCursor)) {
+    request.before_ms = cursor->before_ms;
+    request.before_id = cursor->before_id;
+  }
+  request.limit = fields.PageLimit();
+  fields.Finish();
+  JobsRequest job;
+  job.tenant = request.key.tenant;
+  job.name = request.key.name;
+  job.limit = 1;
+  parts.jobs.List(
+      std::move(job), exchange->caller(),
+      Answering(exchange, [parts, request](const ExchangePtr& to, const db::Page<JobView>& page) {
+        if (page.rows.empty()) return to->Reply(UnknownJob(request.key.name));
+        parts.jobs.ListRuns(request, to->caller(), Answering(to, RunsJson));
+      }));
+}
+
+}  // namespace
+
+void AddRoutes(http::Router& router, const RouteParts& parts) {
+  http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/jobs", .rate_class = "jobs"})
+      .Add(
+          {{Method::kGet, "", "listJobs", kRead, ListJobs},
+           {Method::kPost, "/preview", "previewJob", kRead, Preview},
+           {Method::kPut, "/{name}", "putJob", kWrite, PutJob, "", {kCreateAct, kChangeAct}},
+           {Method::kGet, "/{name}", "getJob", kRead, GetJob},
+           {Method::kDelete, "/{name}", "deleteJob", kWrite, DeleteJob, "", {kDeleteAct}},
+           {Method::kPost, "/{name}/trigger", "triggerJob", kWrite, Trigger, "", {kTriggerAct}},
+           {Method::kPost, "/{name}/backfill", "backfillJob", kWrite, Backfill, "", {kBackfillAct}},
+           {Method::kPost, "/{name}/pause", "pauseJob", kWrite, PauseJob, "", {kPauseAct}},
+           {Method::kPost, "/{name}/resume", "resumeJob", kWrite, ResumeJob, "", {kResumeAct}},
+           {Method::kGet, "/{name}/runs", "listJobRuns", kRead, ListRuns}});
+}
+
+}  // namespace tenure::jobs

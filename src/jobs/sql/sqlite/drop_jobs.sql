@@ -1,0 +1,2 @@
+-- ?1 id
+delete from jobs where id = ?1

@@ -1,0 +1,2 @@
+-- ?1 id
+delete from job_runs where id = ?1

@@ -1,0 +1,2 @@
+-- ?1 id. Result: payload
+select payload from jobs where id = ?1

@@ -1,0 +1,2 @@
+-- A run whose dead message is to be done after all. ?1 id
+update job_runs set state = 0, ended_ms = 0, sweep_ms = 0 where id = ?1 and state = 3

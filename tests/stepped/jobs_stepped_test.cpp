@@ -1,0 +1,285 @@
+// Jobs under the stepped scheduler: M3 and the policies over whole histories, processes that crash
+// between any two statements of a fire, and planted bugs that must be found.
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "jobs/jobs.hpp"
+#include "jobs_sql/queries.hpp"
+#include "messages_sql/queries.hpp"
+#include "stepped/frame.hpp"
+
+namespace tenure::stepped {
+namespace {
+
+using jobs::JobKey;
+using messages::ClaimedMessage;
+using messages::Disposition;
+
+constexpr std::int64_t kPeriodMs = 1'000;
+
+/// What is wrong on purpose.
+enum class JobBug { kNothing, kNoCompareAndSet, kLookBeforeLock, kEnqueueLater };
+
+const db::Query kLiveAsItWas{
+    "jobs.load_live",
+    "select item.ordinal, s.latest, s.waiting from unnest($1::uuid[]) with ordinality as item "
+    "(job_id, ordinal) join stepped_live s on s.job_id = item.job_id and s.pid = pg_backend_pid()",
+    ""};
+const db::Query kPutAside{
+    "messages.insert_messages",
+    "insert into stepped_later (id, topic_id, line, due_ms, kind, payload, correlation_id, "
+    "headers, "
+    "trace, now_ms) select *, $10::bigint from unnest($1::uuid[], $2::bigint[], $3::bigint[], "
+    "$4::bigint[], $5::bigint[], $6::bytea[], $7::text[], $8::text[], $9::text[])",
+    ""};
+const db::Query kBringIn{
+    "stepped.bring_in",
+    "with mine as (delete from stepped_later where pid = pg_backend_pid() returning *) "
+    "insert into tenure.messages (id, topic_id, line, pos, due_ms, enqueued_ms, fence, "
+    "lease_until_ms, worker, claimed_ms, attempts, crashes, payload_kind, payload, correlation_id, "
+    "headers, trace, error) select id, topic_id, line, case when due_ms <= now_ms then "
+    "nextval('tenure.message_positions') else 0 end, due_ms, now_ms, 0, 0, 0, 0, 0, 0, kind, "
+    "payload, correlation_id, headers, trace, '' from mine",
+    ""};
+
+struct BringInRequest {};
+struct BringInReply {};
+class BringInHandler final : public db::TypedHandler<BringInRequest, BringInReply> {
+ public:
+  std::string_view name() const override { return "stepped.bring_in"; }
+
+ protected:
+  void WriteItems(db::Transaction& tx, Items items) override {
+    tx.Queue(kBringIn);
+    for (auto* item : items) item->reply = BringInReply();
+  }
+};
+
+struct JobServer final : Server {
+  explicit JobServer(Process& its)
+      : process(its),
+        messages(its.store(), its.wake(), its.name(), its.clock(), its.metrics()),
+        jobs(its.store(), messages, its.wake(), {}, its.metrics()) {}
+
+  Process& process;
+  messages::Messages messages;
+  jobs::Jobs jobs;
+};
+
+class JobRun final : public Frame {
+ public:
+  explicit JobRun(JobBug planted)
+      : Frame({.queries = QueriesOf({jobs::sql::All(), messages::sql::All()}, {&kBringIn}),
+               .tables = {"jobs", "job_runs", "messages", "message_claims", "dead_letters"},
+               .batches = 6,
+               .odds = {.crash_percent = 3}}),
+        planted_(planted) {
+    if (planted == JobBug::kNoCompareAndSet) {
+      Plant(jobs::sql::kLockDue, "for no key update skip locked", "");
+      tables().Ask("drop index tenure.job_runs_once");
+    }
+    if (planted == JobBug::kLookBeforeLock) {
+      tables().Ask("create table stepped_live (pid int, job_id uuid, latest uuid, waiting bigint)");
+      Plant(kLiveAsItWas);
+    }
+    if (planted == JobBug::kEnqueueLater) {
+      tables().Ask(
+          "create table stepped_later (id uuid, topic_id bigint, line bigint, due_ms bigint, kind "
+          "bigint, payload bytea, correlation_id text, headers text, trace text, now_ms bigint, "
+          "pid int default pg_backend_pid())");
+      Plant(kPutAside);
+    }
+  }
+
+ private:
+  static constexpr const char* kNames[] = {"allow", "skip", "queue"};
+
+  JobKey KeyOf(const std::string& name) const { return {tenant(), name}; }
+  jobs::Definition Defined(const std::string& name) const {
+    jobs::Definition definition;
+    definition.topic = "t";
+    definition.every_ms = kPeriodMs;
+    definition.overlap = name == "allow"  ? jobs::Overlap::kAllow
+                         : name == "skip" ? jobs::Overlap::kSkip
+                                          : jobs::Overlap::kQueueOne;
+    return definition;
+  }
+
+  std::unique_ptr<Server> Boot(Process& process) override {
+    return std::make_unique<JobServer>(process);
+  }
+  void Begin() override {
+    claimed_.clear();
+    for (const char* name : kNames)
+      Ask<jobs::JobOutcome>([&](Process& process, auto done) {
+        ServerOf<JobServer>(process).jobs.Change(jobs::PutCommand{KeyOf(name), Defined(name)},
+                                                 std::move(done));
+      });
+  }
+  /// Somebody else's lock on a key is answered so.
+  bool IsExpected(const base::Fault& fault) const override {
+    return fault.kind() == base::FaultKind::kContended;
+  }
+  void BetweenSteps() override { clock().Advance(static_cast<std::int64_t>(Random(60))); }
+
+  void OnStep(Process&, std::string_view step) override {
+    if (planted_ != JobBug::kLookBeforeLock || step != "jobs.lock_due") return;
+    // What the transaction that now takes its locks will take for live.
+    tables().Ask("delete from stepped_live");
+    tables().Ask(
+        "insert into stepped_live select a.pid, j.id, (select r.id from tenure.job_runs r where "
+        "r.job_id = j.id and r.state = 0 order by r.nominal_ms desc limit 1), (select count(*) "
+        "from "
+        "tenure.job_runs r where r.job_id = j.id and r.state = 1) from tenure.jobs j, "
+        "pg_stat_activity a where a.datname = current_database()");
+  }
+
+  void Submit(Process& process) override {
+    auto& server = ServerOf<JobServer>(process);
+    const auto roll = Random(100);
+    if (roll < 45) return SubmitFire(server);
+    if (roll < 65) return SubmitClaim(server);
+    if (roll < 90) return SubmitSettle(server);
+    if (roll < 96) return SubmitTrigger(server);
+    server.messages.PromoteSome(Expected());
+  }
+
+  void SubmitFire(JobServer& server) {
+    server.jobs.Fire([this, &server](const db::Result<jobs::FireReply>& result) {
+      if (Expect(result) && planted_ == JobBug::kEnqueueLater)
+        server.process.store().Submit(bring_in_, nullptr, BringInRequest(), Expected());
+    });
+  }
+
+  void SubmitClaim(JobServer& server) {
+    messages::ClaimRequest request;
+    request.tenant = tenant();
+    request.topics = {"t"};
+    request.max = 1 + static_cast<std::int64_t>(Random(3));
+    request.owner = "somebody";
+    server.messages.Claim(request, nullptr, [this](const db::Result<messages::ClaimReply>& result) {
+      if (!Expect(result)) return;
+      for (const ClaimedMessage& each : result.value().messages) claimed_.push_back(each);
+    });
+  }
+
+  void SubmitSettle(JobServer& server) {
+    if (claimed_.empty()) return SubmitClaim(server);
+    const std::size_t which = Random(claimed_.size());
+    const ClaimedMessage message = claimed_[which];
+    const auto how = Random(10) < 7 ? Disposition::kDone
+                     : Chance(50)   ? Disposition::kDead
+                                    : Disposition::kRetry;
+    server.messages.Settle({tenant(), how, {{message.id, message.fence, "no", 100, ""}}, {}},
+                           nullptr, Expected());
+  }
+
+  void SubmitTrigger(JobServer& server) {
+    server.jobs.Change(jobs::TriggerCommand{KeyOf("allow"), {}}, Expected());
+  }
+
+  void Judge() override {
+    CheckMessages();
+    for (const char* name : kNames) CheckTimes(name);
+    for (const char* name : {"skip", "queue"}) CheckOverlap(name);
+    if (!has_violations()) CheckGoesOn();
+  }
+
+  std::int64_t Number(const std::string& sql) { return tables().Number(sql); }
+
+  /// A run that is not over is a message, and the other way round.
+  void CheckMessages() {
+    if (Number("select count(*) from tenure.job_runs r where r.state < 2 and not exists (select "
+               "from tenure.messages m where m.id = r.id)") > 0)
+      Violation("M3: a run has lost its message");
+    if (Number("select count(*) from tenure.messages m where not exists (select from "
+               "tenure.job_runs r where r.id = m.id and r.state < 2)") > 0)
+      Violation("M3: a message is of no run that is not over");
+    if (Number("select count(*) from tenure.job_runs r where r.state = 1 and exists (select from "
+               "tenure.messages m where m.id = r.id and (m.pos > 0 or m.fence > 0))") > 0)
+      Violation("a run that waits could be claimed");
+  }
+
+  /// Every time of the schedule up to the next one is decided, and once.
+  void CheckTimes(const std::string& name) {
+    const auto job =
+        tables().Ask("select id, created_ms, next_ms from tenure.jobs where name = '" + name + "'");
+    if (job.empty()) return Violation("a job is gone");
+    const std::int64_t created_ms = std::stoll(job[0][1]);
+    const std::int64_t next_ms = std::stoll(job[0][2]);
+    std::map<std::int64_t, int> decided;
+    for (const auto& row : tables().Ask(
+             "select nominal_ms, state, first_ms, number from tenure.job_runs where kind = "
+             "0 and job_id = '" +
+             job[0][0] + "'")) {
+      const std::int64_t nominal_ms = std::stoll(row[0]);
+      const std::int64_t first_ms = row[1] == "4" ? std::stoll(row[2]) : nominal_ms;
+      for (std::int64_t at = first_ms; at <= nominal_ms; at += kPeriodMs) ++decided[at];
+      if ((nominal_ms - created_ms) % kPeriodMs != 0)
+        Violation(fmt::format("M3: {} has a run for a time that it does not name", name));
+    }
+    for (std::int64_t at = created_ms + kPeriodMs; at < next_ms; at += kPeriodMs)
+      if (const int times = decided[at]; times != 1)
+        return Violation(fmt::format("M3: a time of {} was decided {} times", name, times));
+  }
+
+  /// No run of the schedule was written, or began to be ready, while another one was not over.
+  void CheckOverlap(const std::string& name) {
+    if (Number("select count(*) from tenure.job_runs a join tenure.job_runs b on b.job_id = "
+               "a.job_id and b.nominal_ms > a.nominal_ms and a.state in (0, 2, 3) and b.state in "
+               "(0, 2, 3) join tenure.jobs j on j.id = a.job_id and j.name = '" +
+               name + "' where " +
+               (name == "skip" ? "b.made_ms < case a.ended_ms when 0 then "
+                                 "9000000000000000 else a.ended_ms end"
+                               : "a.state = 0 and b.state = 0")) > 0)
+      Violation(fmt::format("two runs of {} overlap", name));
+    if (Number("select count(*) from tenure.job_runs r join tenure.jobs j on j.id = r.job_id and "
+               "j.name = '" +
+               name + "' where r.state = 1") > 1)
+      Violation(fmt::format("two runs of {} wait", name));
+  }
+
+  /// Whatever crashed: what is due fires, and what waits for nothing is ready, within a minute.
+  void CheckGoesOn() {
+    for (int i = 0; i < 3; ++i) {
+      clock().Advance(61'000);
+      Ask<jobs::FireReply>([&](Process& process, auto done) {
+        ServerOf<JobServer>(process).jobs.Fire(std::move(done));
+      });
+    }
+    if (Number("select count(*) from tenure.jobs where look_ms = 0 or look_ms <= " +
+               std::to_string(clock().WallMs())) > 0)
+      Violation("M3: a job fires no more");
+    if (Number("select count(*) from tenure.job_runs w where w.state = 1 and not exists (select "
+               "from tenure.job_runs r where r.job_id = w.job_id and r.state = 0)") > 0)
+      Violation("a run waits for nothing");
+    CheckMessages();
+  }
+
+  const JobBug planted_;
+  BringInHandler bring_in_;
+
+  // Of one run.
+  std::vector<ClaimedMessage> claimed_;
+};
+
+TEST(SteppedJobs, M3_HoldsInEveryInterleavingAndNothingDeadlocks) {
+  JobRun run(JobBug::kNothing);
+  support::ExpectEverySeedHolds(run, kSeeds);
+}
+
+TEST(SteppedJobs, EveryPlantedBugIsFound) {
+  using enum JobBug;
+  using Bug = std::pair<JobBug, const char*>;
+  for (const auto& [planted, by_name] :
+       {Bug{kNoCompareAndSet, "was decided 2 times"}, Bug{kLookBeforeLock, "overlap"},
+        Bug{kEnqueueLater, "has lost its message"}})
+    support::ExpectFound(JobRun(planted), kSeedsForABug, by_name);
+}
+
+}  // namespace
+}  // namespace tenure::stepped
