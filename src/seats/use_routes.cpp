@@ -6,6 +6,7 @@
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
+#include "seats/acquire_body.hpp"
 #include "seats/json.hpp"
 #include "seats/keys.hpp"
 #include "seats/problems.hpp"
@@ -19,17 +20,6 @@ using http::ExchangePtr;
 using http::JsonFields;
 
 constexpr std::size_t kMaxBeats = 10'000;
-/// What is cut off is at most so long.
-constexpr std::size_t kMaxGivenUserAgentBytes = 64 << 10;
-
-/// The first bytes of a text, without half a character at the end.
-std::string CutTo(std::string text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  text.resize(bytes);
-  return text;
-}
-
 std::string PersonKey(const ExchangePtr& exchange) { return http::RateKey(exchange->request()); }
 
 struct AskedSeat {
@@ -39,25 +29,14 @@ struct AskedSeat {
 
 AskedSeat DecodeAcquire(const RouteParts& parts, const ExchangePtr& exchange) {
   AskedSeat asked;
-  AcquireCommand& command = asked.request.command;
-  command.received_boot_ms = parts.seats.clock().BootMs();
+  const std::int64_t received_boot_ms = parts.seats.clock().BootMs();
   JsonFields fields(exchange->request().body);
-  asked.license_key = fields.NonEmptyText("license_key", kMaxKeyBytes);
-  command.machine = fields.NonEmptyText("machine_id", kMaxMachineBytes);
-  if (std::ranges::any_of(command.machine, [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 || byte == 0x7F;
-      }))
-    fields.Refuse("machine_id", "must not have control characters");
-  command.user_agent = CutTo(
-      fields.OptionalText("user_agent", kMaxGivenUserAgentBytes).value_or(""), kMaxUserAgentBytes);
-  fields.OptionalText("ip_address",
-                      kMaxMachineBytes);  // what counts is where the request came from
-  command.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes).value_or("");
-  command.former = fields.OptionalUuid("former_session_id");
-  asked.request.wait_ms =
-      fields.OptionalInteger("wait_seconds", 0, kMaxWaitMs / 1'000).value_or(0) * 1'000;
-  fields.Finish();
+  AcquireBody body = ReadAcquire(fields);
+  asked.license_key = std::move(body.license_key);
+  asked.request.wait_ms = body.wait_ms;
+  AcquireCommand& command = asked.request.command;
+  command = std::move(body.command);
+  command.received_boot_ms = received_boot_ms;
   command.tenant = http::TenantOf(exchange);
   command.person = exchange->request().principal->person;
   command.address = exchange->request().client_address;

@@ -1,4 +1,6 @@
 // Licence seats over HTTP, on real servers.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -8,6 +10,7 @@
 
 #include "api/api.hpp"
 #include "api/store_under_test.hpp"
+#include "support/http_receiver.hpp"
 
 namespace tenure::api {
 namespace {
@@ -311,35 +314,73 @@ std::string ReadAll(const std::filesystem::path& path) {
   return text.str();
 }
 
-TEST_P(SeatsAlone, AKeyIsNeitherInTheStoreNorInMetricsNorInKeptAnswers) {
-  const auto server = store_.Serve();
+TEST_P(SeatsAlone, AKeyIsNeitherInTheStoreNorInLogsErrorsMetricsTracesOrKeptAnswers) {
+  support::HttpReceiver collector;
+  const auto server = store_.Serve({"--set", "log.level=debug", "--set",
+                                    "telemetry.traces_endpoint=" + collector.Url() + "/v1/traces"});
   const Api api(*server);
   const std::string body = R"({"seats":1})";
-  const support::HttpHeaders once{{"Idempotency-Key", NewUuid()}};
+  const support::HttpHeaders once{
+      {"Idempotency-Key", NewUuid()},
+      {"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
   const Json made = api.Call("POST", kLicenses, body, once).Json();
   const std::string key = made["license_key"].Text();
   const HttpResponse again = api.Call("POST", kLicenses, body, once);
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.Json()["id"].Text(), made["id"].Text());
   EXPECT_TRUE(again.Json()["license_key"].IsNull());
-  const std::string ask = R"({"license_key":)" + Quoted(key) + R"(,"machine_id":"m"})";
-  const HttpResponse first = api.Call("POST", "/api/v1/licenses/acquire", ask, once);
+  const auto ask = [&](const std::string& of, const std::string& more) {
+    return R"({"license_key":)" + Quoted(of) + R"(,"machine_id":)" + more + "}";
+  };
+  const std::string acquire = "/api/v1/licenses/acquire";
+  const HttpResponse first = api.Call("POST", acquire, ask(key, R"("m")"), once);
   EXPECT_EQ(first.status, 201);
-  EXPECT_EQ(api.Call("POST", "/api/v1/licenses/acquire", ask, once).body, first.body);
-  EXPECT_EQ(api.Get("/metrics").body.find(key), std::string::npos);
-  EXPECT_EQ(api.Get("/api/v1/audit").body.find(key), std::string::npos);
+  EXPECT_EQ(api.Call("POST", acquire, ask(key, R"("m")"), once).body, first.body);
+  const std::string license = std::string(kLicenses) + "/" + made["id"].Text();
+  // Refusals of every kind, and what operators do.
+  for (const HttpResponse& refused :
+       {api.Call("POST", acquire, ask(key, R"("m2")")), api.Call("POST", acquire, ask(key, "7")),
+        api.Call("POST", acquire, ask(key + "X", R"("m")")),
+        api.Call("POST", acquire, ask(key, R"("m","wait_seconds":1)") + "}"),
+        api.Call("POST", kLicenses, R"({"seats":1,"license_key":)" + Quoted(key) + "}"),
+        api.Call("POST", kLicenses, R"({"seats":0,"license_key":)" + Quoted(key) + "}")}) {
+    EXPECT_GE(refused.status, 400);
+    EXPECT_EQ(refused.body.find(key), std::string::npos) << refused.body;
+  }
+  const std::string other =
+      api.Call("POST", license + "/rotate-key", "{}", once).Json()["license_key"].Text();
+  ASSERT_FALSE(other.empty());
+  std::string traces;
+  while (traces.find("Seat.Acquire") == std::string::npos) {
+    traces += collector.Next().body;
+    collector.Answer(200);
+  }
+  const auto expect_nowhere = [&](const std::string& text, const std::string& where) {
+    EXPECT_EQ(text.find(key), std::string::npos) << where;
+    EXPECT_EQ(text.find(other), std::string::npos) << where;
+  };
+  expect_nowhere(traces, "traces");
+  expect_nowhere(server->Output(), "log");
+  for (const char* path : {"/metrics", "/api/v1/audit", "/health", "/api/v1/licenses"})
+    expect_nowhere(api.Get(path).body, path);
+  for (const char* path : {"", "/log", "/sessions", "/tickets"})
+    expect_nowhere(api.Get(license + path).body, path);
   if (GetParam() == Engine::kSqlite) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(store_.data_dir()))
-      if (entry.is_regular_file()) {
-        EXPECT_EQ(ReadAll(entry.path()).find(key), std::string::npos) << entry.path();
-      }
-  } else {
-    for (const char* table : {"licenses", "license_keys", "seats", "seat_log", "answers", "audit"})
-      EXPECT_EQ(store_.Execute(std::string("select count(*) from tenure.") + table +
-                               " t where t::text like '%" + key + "%'"),
+      if (entry.is_regular_file()) expect_nowhere(ReadAll(entry.path()), entry.path().string());
+    return;
+  }
+  std::istringstream tables(
+      store_.Execute("select string_agg(table_name, ' ') from information_schema.tables "
+                     "where table_schema = 'tenure'"));
+  int seen = 0;
+  for (std::string table; tables >> table; ++seen)
+    for (const std::string& each : {key, other})
+      EXPECT_EQ(store_.Execute("select count(*) from tenure." + table + " t where t::text like '%" +
+                               each + "%'"),
                 "0")
           << table;
-  }
+  EXPECT_GT(seen, 20);
 }
 
 TEST_P(SeatsAlone, ASeatOutlivesTheServerThatGaveIt) {
@@ -359,6 +400,45 @@ TEST_P(SeatsAlone, ASeatOutlivesTheServerThatGaveIt) {
                      R"({"license_key":)" + Quoted(key) + R"(,"machine_id":"m2"})")
                 .status,
             403);
+}
+
+/// Several servers on one store.
+class SeatsOverServers : public testing::Test {
+ protected:
+  const StoreUnderTest store_{Engine::kPostgres};
+  const std::array<std::unique_ptr<support::ServerProcess>, 3> servers_{
+      store_.Serve(), store_.Serve(), store_.Serve()};
+};
+
+TEST_F(SeatsOverServers, K1_TenThreadsAndThreeSeats) {
+  const License license(Api(*servers_[0]), 3);
+  std::vector<int> statuses(10);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < statuses.size(); ++i)
+    threads.emplace_back([&, i] {
+      statuses[i] =
+          Api(*servers_[i % 3])
+              .Call("POST", "/api/v1/licenses/acquire", license.Body("m" + std::to_string(i)))
+              .status;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::ranges::count(statuses, 201), 3);
+  EXPECT_EQ(std::ranges::count(statuses, 403), 7);
+}
+
+TEST_F(SeatsOverServers, WhoIsFirstInLineGetsTheSeatThoughTheServerThatOfferedItDiesAtOnce) {
+  const License license(Api(*servers_[0]), 1);
+  const std::string session = SessionOf(license.Acquire("m1"));
+  const Api waits(*servers_[1]);
+  WaitingCall waiting(waits, "/api/v1/licenses/acquire",
+                      license.Body("m2", R"(,"wait_seconds":30)"));
+  Eventually("it stands in line",
+             [&] { return waits.Get(license.Path()).Json()["waiting"].Int() == 1; });
+  EXPECT_EQ(Api(*servers_[2]).Call("DELETE", License::SessionPath(session)).status, 204);
+  servers_[2]->Kill();
+  EXPECT_EQ(waits.Call("POST", "/api/v1/licenses/acquire", license.Body("m3")).status, 403)
+      << "nobody overtakes";
+  EXPECT_EQ(waiting.Answer().status, 201);
 }
 
 }  // namespace

@@ -15,14 +15,16 @@ void Process::Before(std::string_view step) {
   if (step == "begin") queries.clear();
   queries.emplace(step);
   frame_.OnStep(*this, step);
-  if (stepping_ && frame_.options_.early_clock && step == frame_.options_.lock_step)
+  if (stepping_ && frame_.options_.early_clock && step == frame_.options_.lock_step) {
     early_ms_ = clock().WallMs();
+    early_left_ = frame_.options_.clocks;
+  }
 }
 
 void Process::After(std::string_view step) {
   if (step == frame_.options_.lock_step) locked_at_ms = clock().WallMs();
   if (step == frame_.options_.look_step) seen = frame_.commits_;
-  if (step == "clock") early_ms_ = 0;
+  if (step == "clock" && --early_left_ <= 0) early_ms_ = 0;
   if (step == "commit") {
     seen = ++frame_.commits_;
     frame_.OnCommit(*this);

@@ -73,6 +73,7 @@ class Process final : public base::Clock, public db::StepHook {
   const std::size_t index_;
   bool stepping_ = true;
   std::int64_t early_ms_ = 0;  // of a clock that was read before the lock; 0: there is none
+  int early_left_ = 0;         // readings of it
   int batches_left_ = 0;
   std::vector<const db::Query*> queries_of_store_;
   std::unique_ptr<KeptConnections> connections_;
@@ -98,6 +99,7 @@ class Frame : private World::Actors {
     std::string_view look_step{};  ///< reads what is decided by; empty: does not matter
     /// The bug "clock before the lock": a process decides by a time that it read before it waited.
     bool early_clock = false;
+    int clocks = 1;  ///< so many readings of it decide a transaction
     /// SQL functions go by PostgreSQL's own clock: the store's is far ahead of it.
     bool ahead_of_postgres = false;
   };
