@@ -95,8 +95,9 @@ Consumers::Consumers(Messages& messages, bool others_commit, wake::Registry& wak
 Consumers::Id Consumers::Add(ClaimRequest request, std::int64_t wait_ms, base::Caller caller,
                              Callback done) {
   request.waits = true;
-  return Add(std::make_shared<Waiter>(*this, std::move(request), std::move(caller), std::move(done)),
-             wait_ms);
+  return Add(
+      std::make_shared<Waiter>(*this, std::move(request), std::move(caller), std::move(done)),
+      wait_ms);
 }
 
 Consumers::Id Consumers::Add(std::shared_ptr<Watcher> watcher, std::int64_t wait_ms) {
