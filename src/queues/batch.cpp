@@ -58,8 +58,14 @@ void Batch::Take(db::Transaction& tx, const std::set<base::Uuid>& locked, std::i
       continue;
     }
     Session& session = Add(ReadSession(row), queue, now_ms);
-    if (!row.IsNull(kMark)) session.Apply({row.Int(kMark), row.Int(kMark + 1)});
+    if (!row.IsNull(kMark)) ApplyMark(session, row, kMark);
   }
+}
+
+void Batch::ApplyMark(Session& session, const db::Rows::Row& row, std::size_t first) {
+  const Mark mark{row.Int(first), row.Int(first + 1)};
+  if (session.Apply(mark) && !row.IsNull(first + 2))
+    WriteState(session.row().id, std::string(row.Text(first + 2)), mark.fence);
 }
 
 const QueueRow* Batch::PassedOver(const base::Uuid& id) const {

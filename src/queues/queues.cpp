@@ -19,13 +19,32 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
     : Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
       Send(store, messages.process(), wake),
-      Accept(store, messages.process(), wake),
       wake_(wake),
       clock_(clock),
       process_(messages.process()),
+      drains_(store.engine().name() == "postgres"),
+      find_staged_(store, "queues.find_staged"),
+      drain_(store, messages.process(), wake),
+      accept_(store, messages.process(), wake),
       report_(store, ReportHandler::Locking::kShares, messages.process(), wake),
       seize_(store, ReportHandler::Locking::kSeizes, messages.process(), wake),
       waiters_(*this, messages.consumers()) {}
+
+void Queues::Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
+  if (!drains_) return accept_(std::move(request), std::move(caller), std::move(done));
+  DrainRequest drain{request.tenant, request.queue};
+  auto accept = [this, request = std::move(request), caller = std::move(caller),
+                 done = std::move(done)](const auto&) mutable {
+    // Whether or not that was done: what is there is handed out.
+    accept_(std::move(request), std::move(caller), std::move(done));
+  };
+  find_staged_(
+      drain, nullptr,
+      [this, drain, accept = std::move(accept)](const db::Result<StagedReply>& staged) mutable {
+        if (!staged.ok() || !staged.value().any) return accept(staged);
+        drain_(std::move(drain), nullptr, std::move(accept));
+      });
+}
 
 /// Reports that pass over what is locked, and are asked again: only those that were passed over.
 class Queues::Seizing : public std::enable_shared_from_this<Queues::Seizing> {

@@ -40,10 +40,8 @@ class Queues {
 
   // Consumers.
 
-  db::Method<AcceptHandler> Accept;  ///< one try
-  void AcceptOnce(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
-    Accept(std::move(request), std::move(caller), std::move(done));
-  }
+  /// One try. What users' transactions sent enters before it looks.
+  void Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done);
   /// Tries until there is something, or `wait_ms` have passed.
   Waiters::Id AcceptWaiting(AcceptRequest request, std::int64_t wait_ms, base::Caller caller,
                             Callback<AcceptReply> done) {
@@ -71,6 +69,10 @@ class Queues {
   wake::Registry& wake_;
   const base::Clock& clock_;
   const std::string process_;
+  const bool drains_;  // there are users' transactions
+  db::Look<FindStaged> find_staged_;
+  db::Method<DrainHandler> drain_;
+  db::Method<AcceptHandler> accept_;
   db::Method<ReportHandler> report_;
   db::Method<ReportHandler> seize_;
   Waiters waiters_;

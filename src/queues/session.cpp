@@ -75,9 +75,8 @@ Session::Session(SessionRow row, const QueueRow& queue, std::int64_t now_ms)
   old_ = row_;
 }
 
-void Session::Apply(const Mark& mark) {
-  if (mark.fence == row_.fence && mark.sequence >= row_.head && mark.sequence <= row_.handed)
-    Complete(mark.fence, mark.sequence);
+bool Session::Apply(const Mark& mark) {
+  return mark.sequence <= row_.handed && Complete(mark.fence, mark.sequence) == Completed::kDone;
 }
 
 void Session::Describe(std::string_view name, std::string_view entity) {

@@ -142,7 +142,8 @@ class Session {
   std::int64_t now_ms() const { return now_ms_; }
 
   /// What users' transactions completed: before anything else.
-  void Apply(const Mark& mark);
+  /// True: it counts.
+  bool Apply(const Mark& mark);
 
   // Whoever may.
 
