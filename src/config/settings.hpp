@@ -125,6 +125,7 @@ struct RateLimitSettings {
   base::Rate tasks;
   base::Rate messages;
   base::Rate inbox;
+  base::Rate queues;
   base::Rate licenses;
   base::Rate push;
   base::Rate seats_acquire{10, 60'000};

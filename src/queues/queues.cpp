@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "queues/http/json.hpp"
 #include "wake/poller.hpp"
 
 namespace tenure::queues {
@@ -19,6 +20,10 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
     : Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
       Send(store, messages.process(), wake),
+      SendOnce(store, "queues.send_once", Send.handler(), SendAnswer, db::LaneName::UserKeys()),
+      List(store, "queues.list"),
+      ListSessions(store, "queues.sessions"),
+      Peek(store, "queues.peek"),
       wake_(wake),
       clock_(clock),
       process_(messages.process()),

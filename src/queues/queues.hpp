@@ -4,11 +4,13 @@
 
 #include "base/caller.hpp"
 #include "base/clock.hpp"
+#include "db/idempotency.hpp"
 #include "db/method.hpp"
 #include "messages/messages.hpp"
 #include "queues/accept.hpp"
 #include "queues/declare.hpp"
 #include "queues/enqueue.hpp"
+#include "queues/reads.hpp"
 #include "queues/report.hpp"
 #include "queues/waiters.hpp"
 #include "wake/registry.hpp"
@@ -37,6 +39,8 @@ class Queues {
   // Producers.
 
   db::Method<SendHandler> Send;
+  /// The same under an idempotency key.
+  db::Method<db::IdempotentHandler<SendRequest, SendReply>> SendOnce;
 
   // Consumers.
 
@@ -59,6 +63,12 @@ class Queues {
   /// and is then `kContended`.
   /// REQUIRES: all items need the same locks (ReportHandler::LockingOf).
   void Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done);
+
+  // Looks.
+
+  db::List<QueueQueues, ReadQueueView> List;
+  db::List<QueueSessions, ReadSessionView> ListSessions;
+  db::List<QueuePeek, ReadPeeked> Peek;
 
   const base::Clock& clock() const { return clock_; }
   const std::string& process() const { return process_; }

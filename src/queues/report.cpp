@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/json_writer.hpp"
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
 
@@ -108,6 +109,19 @@ class Decision {
   Session& session_;
 };
 
+/// What an operator did to a session. REQUIRES: whoever acts acts on one.
+void Record(db::Item<ReportRequest, ReportReply>& item) {
+  if (!item.actor() || item.reply->outcomes.front().kind != Kind::kDone) return;
+  const Report& report = item.request.items.front();
+  std::string detail;
+  base::JsonWriter(detail)
+      .BeginObject()
+      .Field("reason", std::string_view(report.error))
+      .Field("head", item.reply->outcomes.front().row.head)
+      .EndObject();
+  item.Did({item.request.queue + "/" + report.session.ToString(), std::move(detail)});
+}
+
 }  // namespace
 
 ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
@@ -176,6 +190,7 @@ messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items ite
         reply.outcomes.push_back(Decision(tx, batch, slices, *session).Of(report));
     }
     item->reply = std::move(reply);
+    Record(*item);
   }
   batch.Apply(tx);
   return batch.notifications();
