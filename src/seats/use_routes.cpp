@@ -119,8 +119,9 @@ void Acquire(const RouteParts& parts, const ExchangePtr& exchange) {
             answer.body = WithKey(answer.body, key);
             http::ReplyStored(to, std::move(answer));
           }));
-  // Who has gone would be granted a seat that nobody uses.
-  if (waits)
+  // Who has gone would be granted a seat that nobody uses. A store that is away refuses at once: then
+  // nobody waits any more.
+  if (waits && !exchange->replied())
     http::AbandonWhenGone(exchange, [&seats = parts.seats, request] { seats.Abandon(request); });
 }
 
@@ -234,6 +235,7 @@ void GetTicket(const RouteParts& parts, const ExchangePtr& exchange) {
     return parts.seats.Ticket(std::move(command), exchange->caller(), std::move(done));
   const auto request =
       parts.seats.AwaitTicket(std::move(command), wait_ms, exchange->caller(), std::move(done));
+  if (exchange->replied()) return;
   http::AbandonWhenGone(exchange, [&seats = parts.seats, request] { seats.Abandon(request); });
 }
 
