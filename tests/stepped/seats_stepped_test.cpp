@@ -50,7 +50,9 @@ class SeatStepRun final : public Frame {
   explicit SeatStepRun(SeatBug planted)
       : Frame({.queries = QueriesOf({seats::sql::All()}),
                .batches = 5,
-               .odds = {.crash_percent = 1, .lost_reply_percent = 4, .pause_percent = 2},
+               .odds = {.crash_percent = 1,
+                        .lost_reply_percent = 4,
+                        .pause_percent = planted == SeatBug::kLapsedWithoutLock ? 15 : 2},
                .lock_step = "seats.lock_licenses",
                .early_clock = planted == SeatBug::kClockBeforeLock,
                .clocks = 2}) {
