@@ -25,7 +25,13 @@ constexpr std::int64_t kTtlMs = 500;  // short, so that grants expire in the mid
 constexpr std::int64_t kTaskIntervalMs = 200;
 
 /// What is wrong on purpose.
-enum class LeaseBug { kNothing, kLockAndReadInOneStatement, kClockBeforeLock, kReleaseByAnybody };
+enum class LeaseBug {
+  kNothing,
+  kLockAndReadInOneStatement,
+  kClockBeforeLock,
+  kReleaseByAnybody,
+  kTakeoverWaits,  ///< for a user's transaction, and everybody else with it
+};
 /// What a run is mostly about.
 enum class Subject { kLeases, kTasks };
 
@@ -46,13 +52,16 @@ const db::Query kLeaseLockAndRead{"leases.load_leases",
   on conflict (tenant, name) do update set holder = excluded.holder where false
 )
 select item.ordinal, l.fence, l.term, l.holder, l.metadata, l.ttl_ms, l.granted_ms, l.renewed_ms, l.expires_ms,
-       l.break_reason, l.next_ticket, coalesce(f.fence, 0)
+       l.longest_ttl_ms, l.break_reason, l.next_ticket, coalesce(f.fence, 0)
   from unnest($1::text[], $2::text[]) with ordinality as item (tenant, name, ordinal)
   join tenure.leases l on l.tenant = item.tenant and l.name = item.name
   left join tenure.lease_floors f on f.tenant = item.tenant)",
                                   ""};
 
-/// A user's own transaction under a fence: the guard takes the lease's row FOR KEY SHARE and judges
+const db::Query kUsersCheck{
+    "stepped.check_fence",
+    "select 1::bigint from tenure.check_fence($1::text, $2::bigint, $3::text)", ""};
+/// A write over HTTP under a fence: the fence check takes the lease's row FOR KEY SHARE and judges
 /// the fence; what it protects would be written after that.
 struct WriteRequest {};
 struct WriteReply {};
@@ -66,6 +75,37 @@ class WriteHandler final : public db::TypedHandler<WriteRequest, WriteReply> {
     for (auto* item : items) item->reply = WriteReply();
   }
 };
+
+/// The same in a user's own transaction, by the SQL function; then it takes its time.
+struct UsersWriteRequest {
+  std::string tenant{};
+  std::string name{};
+  std::int64_t fence = 0;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, name); }
+};
+class UsersWriteHandler final : public db::TypedHandler<UsersWriteRequest, WriteReply> {
+ public:
+  std::string_view name() const override { return "stepped.user"; }
+
+ protected:
+  void WriteItems(db::Transaction& tx, Items items) override {
+    for (auto* item : items) {
+      const UsersWriteRequest& request = item->request;
+      tx.Run(kUsersCheck, std::string_view(request.name), request.fence,
+             std::string_view(request.tenant));
+      tx.TakeClock(tx.QueueClock());  // further steps at which it may be paused
+      tx.TakeClock(tx.QueueClock());
+      item->reply = WriteReply();
+    }
+  }
+};
+
+/// For its fence: by the fence check, or by TN001.
+bool IsRefused(const base::Fault& fault) {
+  return fault.kind() == base::FaultKind::kFenceStale ||
+         std::string_view(fault.what()).find("is stale") != std::string_view::npos;
+}
 
 struct LeaseServer final : Server {
   explicit LeaseServer(Process& its)
@@ -101,13 +141,16 @@ struct Completed {
 class LeaseRun final : public Frame {
  public:
   LeaseRun(Subject subject, LeaseBug planted)
-      : Frame({.queries = QueriesOf({leases::sql::All(), tasks::sql::All()}),
+      : Frame({.queries = QueriesOf({leases::sql::All(), tasks::sql::All()}, {&kUsersCheck}),
                .batches = 3,
                .odds = {.crash_percent = 2},
                .lock_step = "leases.lock_names",
-               .early_clock = planted == LeaseBug::kClockBeforeLock}),
+               .early_clock = planted == LeaseBug::kClockBeforeLock,
+               .ahead_of_postgres = true}),
         subject_(subject),
         planted_(planted) {
+    if (planted_ == LeaseBug::kTakeoverWaits)
+      Plant(leases::sql::kTakeFences, "for update of l skip locked", "for update of l");
     if (planted_ != LeaseBug::kLockAndReadInOneStatement) return;
     for (const db::Query* bug : {&kLeaseNoLock, &kLeaseNoGuard, &kLeaseLockAndRead}) Plant(*bug);
   }
@@ -128,6 +171,9 @@ class LeaseRun final : public Frame {
     wrote_.clear();
     completed_.clear();
     nominal_.clear();
+  }
+  bool IsStranger(const Process& process) const override {
+    return process.queries.contains(kUsersCheck.name);
   }
   void Judge() override {
     // Every grant and every ticket is over by then.
@@ -256,12 +302,15 @@ class LeaseRun final : public Frame {
 
   void SubmitWrite(LeaseServer& server) {
     const Told told = AnyLate(told_);
-    base::Caller caller(nullptr, {{tenant(), told.name, told.grant.fence}});
-    server.process.store().Submit(
-        write_, std::move(caller), {}, [this, &server, told](db::Result<WriteReply> result) {
-          if (!result.ok() && result.fault().kind() == base::FaultKind::kFenceStale) return;
-          if (Expect(result)) wrote_.push_back({told.name, told.grant.fence, server.process.seen});
-        });
+    auto written = [this, &server, told](const db::Result<WriteReply>& result) {
+      if (!result.ok() && IsRefused(result.fault())) return;
+      if (Expect(result)) wrote_.push_back({told.name, told.grant.fence, server.process.seen});
+    };
+    db::Store& store = server.process.store();
+    if (Chance(50))
+      return store.Submit(users_write_, nullptr, {tenant(), told.name, told.grant.fence}, written);
+    store.Submit(write_, base::Caller(nullptr, {{tenant(), told.name, told.grant.fence}}), {},
+                 written);
   }
 
   void Tell(const LeaseServer& server, const std::string& name, const base::Uuid& term,
@@ -397,6 +446,7 @@ class LeaseRun final : public Frame {
   const LeaseBug planted_;
   leases::LeaseFenceCheck fence_check_;
   WriteHandler write_;
+  UsersWriteHandler users_write_;
 
   // Of one run.
   bool tidied_ = false;
@@ -422,8 +472,9 @@ TEST(SteppedLeases, EveryPlantedBugIsFound) {
   using enum LeaseBug;
   using Bug = std::pair<LeaseBug, const char*>;
   for (const auto& [planted, by_name] :
-       {Bug{kLockAndReadInOneStatement, "VIOLATION: L"},
-        Bug{kClockBeforeLock, "by a time from before its lock"}, Bug{kReleaseByAnybody, "L4"}})
+       {Bug{kLockAndReadInOneStatement, "VIOLATION: L2: fence"},
+        Bug{kClockBeforeLock, "by a time from before its lock"}, Bug{kReleaseByAnybody, "L4"},
+        Bug{kTakeoverWaits, "waits for a user's transaction"}})
     support::ExpectFound(LeaseRun(Subject::kLeases, planted), kSeedsForABug, by_name);
 }
 
