@@ -39,12 +39,15 @@ std::string TimeText(std::int64_t ms) {
   return ms > 0 && ms < kYear10000Ms ? base::UtcText(ms) : "-";
 }
 
-int TellHeld(const std::string& name, const HeldByAnother& held, cli::Console& console) {
+int TellHeld(const Given& given, const HeldByAnother& held, cli::Console& console) {
+  const std::string& name = given.Text("NAME");
   console.err << fmt::format("tenure: {} is not to be had ({})", name, ToText(held.reason));
   if (held.reason == HeldReason::kHeld)
     console.err << fmt::format(": {} holds it until {}", config::Printable(held.holder),
                                TimeText(held.expires_at_ms));
-  console.err << fmt::format("; the command was not run. See `tenure why lease {}`.\n", name);
+  console.err << fmt::format("; the command was not run. See `tenure {} {}{}`.\n",
+                             given.Has("--store") ? "lease show" : "why lease", name,
+                             given.Has("--store") ? " --store …" : "");
   return cli::kExitConflict;
 }
 
@@ -88,7 +91,7 @@ int RunWith(Manager& manager, const Given& given, cli::HeldSignals& signals,
                      : manager.TryAcquire(name, options);
   if (const int signal = impatience.End()) return 128 + signal;
   if (const auto* held = std::get_if<HeldByAnother>(&outcome))
-    return TellHeld(name, *held, console);
+    return TellHeld(given, *held, console);
   auto& lease = std::get<Lease>(outcome);
   const LeasedEnd end = RunLeased({.words = given.All("COMMAND…"),
                                    .environment = {{"TENURE_LEASE", name},

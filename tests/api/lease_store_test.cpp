@@ -47,6 +47,7 @@ TEST_P(LeaseStoreCommand, RunsACommandWhileTheLeaseIsHeld) {
                              "--store", Url(), "--", "echo", "never"});
   EXPECT_EQ(nested.exit_code, 4) << nested.out << nested.err;
   EXPECT_THAT(nested.err, HasSubstr("is not to be had (held)"));
+  EXPECT_THAT(nested.err, HasSubstr("See `tenure lease show " + name_ + " --store"));
 }
 
 TEST_P(LeaseStoreCommand, LooksAndBreaksAsOnAServer) {
