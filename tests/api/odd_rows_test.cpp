@@ -51,6 +51,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSeenAt{
     {"task", {"/api/v1/tasks"}},
     {"inbox", {"/api/v1/inbox"}},
     {"message", {"/api/v1/messages", "/api/v1/timers", "/api/v1/topics"}},
+    {"webhook", {"/api/v1/webhooks"}},
+    {"bot_files", {"/api/v1/bots", "/api/v1/webhooks"}},
     {"unsorted", {"/api/v1/messages", "/api/v1/topics"}},
     {"finished", {"/api/v1/messages"}},
     {"dead", {"/api/v1/dead-letters", "/api/v1/messages"}},

@@ -42,6 +42,7 @@ struct Sections {
 
 void ReadTenant(Reader& reader, const YamlNode* node) {
   if (!node) return;
+  reader.reading.names_tenant = true;
   const Reader::At at{"", "", "tenant"};
   const auto text = reader.Text(at, *node);
   const auto tenant = text ? base::CanonicalTenant(*text) : std::nullopt;

@@ -28,6 +28,7 @@ struct Bounds {
 
 struct Reading {
   File file;                      ///< REQUIRES: nothing is wrong
+  bool names_tenant = false;      ///< whether it says whose it is
   std::vector<Mistake> mistakes;  ///< all of them, in the order of their lines
   std::vector<Mistake> warnings;
 };

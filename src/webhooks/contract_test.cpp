@@ -1,0 +1,204 @@
+// The contract of webhooks (Q2) on every store.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "webhooks/test_process.hpp"
+
+namespace tenure::webhooks {
+namespace {
+
+using store::EngineKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const auto* const every_query_runs =
+    testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
+
+constexpr std::string_view kTwoBots = R"(
+sources: [{name: github, secrets: [{env: S}]}]
+bots:
+  - {name: all, events: ["*"], ordering_scope: none}
+  - {name: issues, events: [issues], ordering_scope: none}
+)";
+
+class WebhooksContract : public testing::TestWithParam<EngineKind> {
+ protected:
+  store::TestStore store_{GetParam(), AllQueries()};
+  TestProcess a_{store_};
+  /// Another process, where there can be one.
+  const std::unique_ptr<TestProcess> other_ =
+      store_.is_sqlite() ? nullptr : std::make_unique<TestProcess>(store_);
+  TestProcess& b_ = other_ ? *other_ : a_;
+};
+TestProcess a_{store_};
+TestProcess b_{store_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, WebhooksContract,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
+                                         EngineKind::kPooledPostgres),
+                         store::EngineName);
+
+TEST_P(WebhooksContract, EachBotThatWantsAnEventGetsOneMessageAndTheBodyIsKeptByteForByte) {
+  a_.Apply(kTwoBots);
+  const Sent sent{.body = "{ \"repository\":{\"id\":1,\"full_name\":\"acme/shop\"},\"n\" : 1.50 }"};
+  const ReceiveReply reply = a_.Receive(sent);
+  EXPECT_EQ(reply.kind, ReceiveReply::Kind::kStored);
+  EXPECT_FALSE(reply.duplicate);
+  EXPECT_EQ(reply.messages, 2);
+  const auto payloads = a_.Claim("queue:issues");
+  ASSERT_EQ(payloads.size(), 1U);
+  EXPECT_THAT(payloads[0], HasSubstr(reply.event_id.ToString()));
+  EXPECT_THAT(payloads[0], HasSubstr(R"("payload":)" + sent.body + "}"));
+  EXPECT_EQ(a_.Claim("queue:all").size(), 1U);
+  const auto payload =
+      a_.Call(a_.webhooks(), &Webhooks::Payload, FindRequest{"default", reply.event_id});
+  EXPECT_EQ(payload.body, sent.body);
+  EXPECT_EQ(payload.content_type, "application/json");
+  EXPECT_FALSE(
+      a_.Call(a_.webhooks(), &Webhooks::Payload, FindRequest{"other", reply.event_id}).found);
+}
+
+TEST_P(WebhooksContract, AnEventThatNoBotWantsIsStoredAllTheSame) {
+  a_.Apply("sources: [{name: github, secrets: [{env: S}]}]");
+  const ReceiveReply reply = a_.Receive({});
+  EXPECT_EQ(reply.messages, 0);
+  const auto found =
+      a_.Call(a_.webhooks(), &Webhooks::Find, FindRequest{"default", reply.event_id}).event;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->event, "issues");
+  EXPECT_EQ(found->action, "opened");
+  EXPECT_EQ(found->repository, "acme/shop");
+  EXPECT_EQ(found->entity_type, "issue");
+  EXPECT_EQ(found->entity_id, "7");
+  EXPECT_EQ(found->sender, "ada");
+  EXPECT_EQ(found->received_ms, store_.clock().WallMs());
+}
+
+TEST_P(WebhooksContract, Q2_OfAnyNumberOfDeliveriesOfOneIdOneMakesMessages) {
+  a_.Apply(kTwoBots);
+  // Five in one batch, and more from another process.
+  std::vector<ReceiveReply> told;
+  for (int i = 0; i < 5; ++i)
+    a_.webhooks().Receive({Made({})}, [&](auto result) { told.push_back(result.value()); });
+  a_.Drive();
+  told.push_back(b_.Receive({}));
+  ASSERT_EQ(told.size(), 6U);
+  EXPECT_FALSE(told[0].duplicate);
+  for (std::size_t i = 1; i < told.size(); ++i) {
+    EXPECT_TRUE(told[i].duplicate);
+    EXPECT_EQ(told[i].event_id, told[0].event_id);
+  }
+  EXPECT_EQ(a_.Claim("queue:issues").size(), 1U);
+  EXPECT_EQ(a_.Events().size(), 1U);
+}
+
+TEST_P(WebhooksContract, Q2_TheIdAloneIsNotEnoughAndItIsForgottenWithItsWindow) {
+  a_.Apply("sources: [{name: github, secrets: [{env: S}]}, {name: ghe, secrets: [{env: S}]}]");
+  EXPECT_FALSE(a_.Receive({}).duplicate);
+  EXPECT_FALSE(a_.Receive({.hook = "43"}).duplicate) << "of another hook";
+  EXPECT_FALSE(a_.Receive({.source = "ghe"}).duplicate);
+  store_.clock().Advance(kTestDedupMs - 1);
+  EXPECT_TRUE(a_.Receive({}).duplicate);
+  store_.clock().Advance(1);
+  EXPECT_FALSE(a_.Receive({}).duplicate);
+  EXPECT_TRUE(a_.Receive({}).duplicate);
+}
+
+TEST_P(WebhooksContract, AFileIsInForceForAllProcessesAtOnce) {
+  EXPECT_EQ(a_.Receive({}).kind, ReceiveReply::Kind::kNoSource);
+  const ApplyReply first = a_.Apply(kTwoBots);
+  EXPECT_EQ(first.revision, 1);
+  EXPECT_EQ(first.changes.size(), 3U);
+  EXPECT_EQ(b_.Receive({}).messages, 2) << "the other one has never seen it";
+  EXPECT_EQ(b_.webhooks().bots().Get()->revision, 1) << "and knows it now";
+  EXPECT_EQ(b_.Apply(kTwoBots).revision, 1) << "the same is no revision";
+  const ApplyReply second = b_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots: [{name: all, events: [push], ordering_scope: none}]");
+  EXPECT_EQ(second.revision, 2);
+  EXPECT_EQ(a_.Receive({.id = "2"}).messages, 0);
+  EXPECT_EQ(a_.Receive({.id = "3", .event = "push"}).messages, 1);
+}
+
+TEST_P(WebhooksContract, AnApplyOnAMovedRevisionChangesNothing) {
+  EXPECT_EQ(a_.Apply(kTwoBots, 1).kind, ApplyReply::Kind::kMoved);
+  EXPECT_EQ(a_.Apply(kTwoBots, 0).revision, 1);
+  EXPECT_EQ(a_.Apply("bots: []", 0).kind, ApplyReply::Kind::kMoved);
+  ApplyRequest dry = TestProcess::Request("bots: []");
+  dry.dry_run = true;
+  const ApplyReply would = a_.Call(a_.webhooks(), &Webhooks::Apply, dry);
+  EXPECT_EQ(would.changes.size(), 3U);
+  EXPECT_EQ(would.revision, 1);
+  ApplyRequest first = TestProcess::Request("bots: []");
+  first.only_first = true;
+  const ApplyReply kept = a_.Call(a_.webhooks(), &Webhooks::Apply, first);
+  EXPECT_TRUE(kept.kept);
+  EXPECT_EQ(kept.changes.size(), 3U) << "what differs";
+  const auto now = a_.Call(a_.webhooks(), &Webhooks::InForce, InForceRequest{}).bots;
+  ASSERT_TRUE(now && now->OfTenant("default"));
+  EXPECT_EQ(now->OfTenant("default")->file.bots.size(), 2U);
+  EXPECT_EQ(now->OfTenant("default")->person, "ada");
+  EXPECT_FALSE(a_.Call(a_.webhooks(), &Webhooks::InForce, InForceRequest{1}).bots);
+}
+
+TEST_P(WebhooksContract, ASourceOfAnotherTenantIsTaken) {
+  a_.Apply("tenant: one\nsources: [{name: github, secrets: [{env: S}]}]");
+  const ApplyReply reply = a_.Apply("tenant: two\nsources: [{name: github, secrets: [{env: S}]}]");
+  EXPECT_EQ(reply.kind, ApplyReply::Kind::kSourceTaken);
+  EXPECT_EQ(reply.name, "github");
+  EXPECT_EQ(a_.Apply("tenant: two\nsources: [{name: ours, secrets: [{env: S}]}]").revision, 2);
+  const ReceiveReply mine = b_.Receive({.source = "ours"});
+  EXPECT_TRUE(b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{"two", mine.event_id}).event);
+  EXPECT_FALSE(b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{"one", mine.event_id}).event);
+}
+
+TEST_P(WebhooksContract, ALargePayloadHasAnAddressInItsMessage) {
+  a_.Apply(kTwoBots);
+  const Sent sent{.body = R"({"x":")" + std::string(2'000, 'x') + R"("})"};
+  const ReceiveReply reply = a_.Receive(sent);
+  const auto payloads = a_.Claim("queue:all");
+  ASSERT_EQ(payloads.size(), 1U);
+  EXPECT_THAT(payloads[0], HasSubstr(R"("payload":null,"payload_url":"/api/v1/webhooks/events/)" +
+                                     reply.event_id.ToString() + "/payload\""));
+}
+
+TEST_P(WebhooksContract, EventsAreListedTheLatestFirstByWhatTheyAreAbout) {
+  a_.Apply("sources: [{name: github, secrets: [{env: S}]}]");
+  for (int i = 1; i <= 3; ++i) {
+    a_.Receive({.id = std::to_string(i)});
+    store_.clock().Advance(1'000);
+  }
+  a_.Receive({.id = "4", .body = "{}", .event = "push"});
+  const auto ids = [&](ListRequest list) {
+    std::vector<std::string> found;
+    for (const EventRow& row : a_.Events(std::move(list))) found.push_back(row.delivery_id);
+    return found;
+  };
+  EXPECT_THAT(ids({}), ElementsAre("4", "3", "2", "1"));
+  EXPECT_THAT(ids({.event = "push"}), ElementsAre("4"));
+  EXPECT_THAT(ids({.delivery_id = "2"}), ElementsAre("2"));
+  EXPECT_THAT(ids({.action = "opened", .repository = "ACME/shop"}), ElementsAre("3", "2", "1"));
+  EXPECT_THAT(ids({.entity_type = "issue", .entity_id = "8"}), ElementsAre());
+  EXPECT_THAT(ids({.since_ms = store_.clock().WallMs()}), ElementsAre("4"));
+  const auto page = a_.Events({.limit = 2});
+  EXPECT_THAT(ids({.below = page.back().number}), ElementsAre("2", "1"));
+  EXPECT_THAT(ids({.tenant = "other"}), ElementsAre());
+}
+
+TEST_P(WebhooksContract, WhatIsOldIsForgottenWithItsBody) {
+  a_.Apply("sources: [{name: github, secrets: [{env: S}]}]");
+  const ReceiveReply old = a_.Receive({});
+  store_.clock().Advance(kTestDedupMs + 1);
+  a_.Receive({.id = "2"});
+  const ForgetRequest forget{kTestDedupMs};
+  EXPECT_EQ(a_.Call(a_.webhooks(), &Webhooks::ForgetSomeDeliveries, forget).rows, 1);
+  EXPECT_EQ(a_.Call(a_.webhooks(), &Webhooks::ForgetSomeEvents, forget).rows, 1);
+  EXPECT_EQ(a_.Events().size(), 1U);
+  EXPECT_FALSE(
+      a_.Call(a_.webhooks(), &Webhooks::Payload, FindRequest{"default", old.event_id}).found);
+}
+
+}  // namespace
+}  // namespace tenure::webhooks

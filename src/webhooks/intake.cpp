@@ -1,0 +1,164 @@
+#include "webhooks/intake.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json_writer.hpp"
+#include "http/answering.hpp"
+
+namespace tenure::webhooks {
+namespace {
+
+constexpr int kSecretsAgainSeconds = 10;
+
+/// The source of /webhooks/github, and of /webhooks/github/{source}.
+std::string_view SourceOf(const http::Request& request) {
+  return request.path_parameters.empty() ? std::string_view("github")
+                                         : std::string_view(request.path_parameters.front());
+}
+
+http::Problem NoSource() { return http::NotFound("There is no source of webhooks of this name."); }
+
+http::Problem NoSecrets() {
+  return {.status = 503,
+          .type = "secrets-unavailable",
+          .title = "No secret of this source can be read",
+          .detail =
+              "The operator has to put one of its files in place, or its variable into the "
+              "environment. Nothing was stored.",
+          .retry_after_s = kSecretsAgainSeconds};
+}
+
+bool MaySend(const bots::Source& source, const std::string& address) {
+  if (source.allow_from.empty()) return true;
+  const auto from = base::IpAddress::Parse(address);
+  return from && std::any_of(source.allow_from.begin(), source.allow_from.end(),
+                             [&](const base::IpBlock& block) { return block.Contains(*from); });
+}
+
+std::string ReceivedJson(const ReceiveReply& reply) {
+  std::string out;
+  base::JsonWriter json(out);
+  json.BeginObject().Field("event_id", reply.event_id).Field("duplicate", reply.duplicate);
+  if (!reply.duplicate) json.Field("messages", reply.messages);
+  json.EndObject();
+  return out;
+}
+
+}  // namespace
+
+void Intake::AddRoutes(http::Router& router) {
+  router.Add(RouteOf("/webhooks/github", "receiveGithubWebhook"));
+  router.Add(RouteOf("/webhooks/github/{source}", "receiveGithubWebhookOfSource"));
+}
+
+http::Route Intake::RouteOf(std::string pattern, std::string operation) {
+  return {.method = http::Method::kPost,
+          .pattern = std::move(pattern),
+          .operation = std::move(operation),
+          .scope = http::kSigned,
+          .handler = [this](const ExchangePtr& exchange) { Handle(exchange); },
+          .rate_class = "webhooks",
+          .span = "Webhook.Receive",
+          .span_result = "webhook.outcome",
+          .max_body_bytes = options_.max_body_bytes,
+          .body_memory = memory_,
+          .admit = [this](const http::Request& request) { Admit(request); },
+          .content_types = {"application/json", "application/x-www-form-urlencoded"}};
+}
+
+void Intake::Admit(const http::Request& request) const {
+  const SnapshotPtr bots = webhooks_.bots().Get();
+  const Snapshot::Door door = bots->FindSource(SourceOf(request));
+  if (!door.source) throw http::ProblemError(NoSource());
+  if (MaySend(*door.source, request.client_address)) return;
+  Answered(request, door.source->name, Outcome::kForbidden);
+  throw http::ProblemError({.status = 403,
+                            .type = "source-forbidden",
+                            .title = "This address may not send to this source",
+                            .detail = "The source names the addresses that may (allow_from)."});
+}
+
+void Intake::Handle(const ExchangePtr& exchange) {
+  const http::Request& request = exchange->request();
+  const SnapshotPtr bots = webhooks_.bots().Get();
+  const Snapshot::Door door = bots->FindSource(SourceOf(request));
+  if (!door.source) throw http::ProblemError(NoSource());  // since the header was read
+  CheckRate(exchange, *door.source);
+  auto secrets = webhooks_.secrets().Of(door.source->name);
+  if (secrets->empty()) {
+    Answered(request, door.source->name, Outcome::kNoSecrets);
+    throw http::ProblemError(NoSecrets());
+  }
+  auto knock = std::make_shared<Knock>(KnockOf(exchange, door.source->name, std::move(secrets)));
+  if (request.body.size() <= options_.on_loop_bytes) {
+    const auto refusal = Examine(*knock);
+    return Finish(exchange, *knock, refusal);
+  }
+  base::Executor* const home = &exchange->executor();
+  worker_.Post([this, exchange, knock, home] {
+    auto refusal = std::make_shared<std::optional<Refusal>>(Examine(*knock));
+    home->Post([this, exchange, knock, refusal] { Finish(exchange, *knock, *refusal); });
+  });
+}
+
+void Intake::CheckRate(const ExchangePtr& exchange, const bots::Source& source) {
+  if (!source.rate.limits()) return;
+  std::shared_ptr<Limit> limit;
+  {
+    const base::Lock lock(mutex_);
+    auto& mine = limits_[source.name];
+    if (!mine || !(mine->limiter.rate() == source.rate))
+      mine = std::make_shared<Limit>(source.rate, clock_);
+    limit = mine;
+  }
+  const auto decision = limit->limiter.Take(source.name);
+  if (decision.allowed) return;
+  Answered(exchange->request(), source.name, Outcome::kTooOften);
+  throw http::ProblemError(http::RateLimited(http::QuotaOf(source.rate, decision)));
+}
+
+void Intake::Finish(const ExchangePtr& exchange, Knock& knock,
+                    const std::optional<Refusal>& refusal) {
+  const http::Request& request = exchange->request();
+  if (refusal) {
+    Answered(request, knock.delivery->source, refusal->outcome);
+    exchange->Conclude(ToText(refusal->outcome));
+    return exchange->Reply(refusal->problem);
+  }
+  if (knock.delivery->event == "ping") {
+    Answered(request, knock.delivery->source, Outcome::kPing);
+    exchange->Conclude("ping");
+    return exchange->ReplyJson(R"({"ping":true})");
+  }
+  Store(exchange, std::move(knock.delivery));
+}
+
+void Intake::Store(const ExchangePtr& exchange, const DeliveryPtr& delivery) {
+  const std::int64_t began_us = base::MeasureMicros();
+  // Events and their order do not depend on whether anybody waits for the answer.
+  webhooks_.Receive(
+      {delivery}, &exchange->executor(), [this, exchange, delivery, began_us](auto result) {
+        const http::Request& request = exchange->request();
+        if (!result.ok()) {
+          Answered(request, delivery->source, Outcome::kFailed);
+          return exchange->Reply(result.fault());
+        }
+        const ReceiveReply& reply = result.value();
+        if (reply.kind == ReceiveReply::Kind::kNoSource) return exchange->Reply(NoSource());
+        const Outcome outcome = reply.duplicate ? Outcome::kDuplicate : Outcome::kStored;
+        Answered(request, delivery->source, outcome, began_us);
+        exchange->Conclude(ToText(outcome));
+        exchange->ReplyJson(ReceivedJson(reply));
+      });
+}
+
+void Intake::Answered(const http::Request& request, std::string_view source, Outcome outcome,
+                      std::int64_t began_us) const {
+  const std::int64_t took_us = began_us > 0 ? base::MeasureMicros() - began_us : 0;
+  webhooks_.probe().Answered(source, request.FindHeader("X-GitHub-Event").value_or(""), outcome,
+                             took_us);
+}
+
+}  // namespace tenure::webhooks

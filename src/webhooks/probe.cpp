@@ -1,0 +1,42 @@
+#include "webhooks/probe.hpp"
+
+#include <array>
+
+#include "webhooks/rules/table.hpp"
+
+namespace tenure::webhooks {
+
+std::string_view ToText(Outcome outcome) {
+  constexpr std::array<std::string_view, 10> kWords = {
+      "stored",        "duplicate",   "ping",    "forbidden",  "too_often",
+      "bad_signature", "unsupported", "invalid", "no_secrets", "failed"};
+  return kWords.at(static_cast<std::size_t>(outcome));
+}
+
+Probe::Probe(telemetry::Registry& metrics)
+    : metrics_(metrics),
+      intake_(metrics.GetHistogram("webhook_intake_seconds",
+                                   "From a webhook's body to its answer, if it was stored.",
+                                   telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)),
+      forgotten_(metrics.GetCounter("webhook_events_forgotten_total",
+                                    "Events that were removed after their retention.")) {}
+
+void Probe::Answered(std::string_view source, std::string_view event, Outcome outcome,
+                     std::int64_t took_us) {
+  metrics_
+      .GetCounter("webhook_deliveries_total", "Webhooks, by what became of them.",
+                  {{"source", std::string(source)},
+                   {"event", std::string(rules::IsDocumented(event) ? event : "other")},
+                   {"outcome", std::string(ToText(outcome))}})
+      .Add();
+  if (outcome == Outcome::kStored) intake_.Observe(took_us);
+}
+
+void Probe::SecretsRead(const std::string& source, std::int64_t count) {
+  metrics_
+      .GetGauge("webhook_secrets", "Secrets of a source that this process could read.",
+                {{"source", source}})
+      .Set(count);
+}
+
+}  // namespace tenure::webhooks

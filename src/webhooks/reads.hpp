@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "db/method.hpp"
+#include "webhooks/delivery.hpp"
+#include "webhooks/snapshot.hpp"
+
+namespace tenure::webhooks {
+
+struct ListRequest {
+  std::string tenant{};
+  std::int64_t below = std::numeric_limits<std::int64_t>::max();  ///< the number of the page before
+  std::string delivery_id{};
+  std::string event{};
+  std::string action{};
+  std::string repository{};
+  std::string entity_type{};
+  std::string entity_id{};
+  std::int64_t since_ms = 0;
+  std::int64_t until_ms = std::numeric_limits<std::int64_t>::max();
+  std::int64_t limit = 50;
+
+  std::size_t bytes() const {
+    return db::BytesOf(tenant, delivery_id, event, action, repository, entity_type, entity_id);
+  }
+};
+db::Transaction::Pending QueueEvents(db::Transaction& tx, const ListRequest& request,
+                                     std::int64_t rows);
+EventRow ReadEvent(const db::Rows::Row& row);
+
+struct FindRequest {
+  std::string tenant{};
+  base::Uuid event_id{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant); }
+};
+struct FindReply {
+  std::optional<EventRow> event{};
+};
+void FindEvents(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
+
+struct PayloadReply {
+  bool found = false;
+  std::string body{};
+  std::string content_type{};
+  std::string signature{};
+};
+void ReadPayloads(db::Transaction& tx, db::Items<FindRequest, PayloadReply> items);
+
+/// What is in force now.
+struct InForceReply {
+  SnapshotPtr bots{};
+};
+struct InForceRequest {
+  std::int64_t known = -1;  ///< that revision need not be read again
+};
+void ReadInForce(db::Transaction& tx, db::Items<InForceRequest, InForceReply> items);
+
+struct ForgetRequest {
+  std::int64_t keep_ms = 0;
+};
+/// One bounded batch of deliveries whose window is over: the same id is new afterwards.
+db::Swept ForgetDeliveries(db::Transaction& tx, const ForgetRequest& request, std::int64_t now_ms);
+/// One bounded batch of events, with their bodies.
+db::Swept ForgetEvents(db::Transaction& tx, const ForgetRequest& request, std::int64_t now_ms);
+
+}  // namespace tenure::webhooks

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "db/operation.hpp"
+#include "messages/enqueue/enqueue.hpp"
+#include "webhooks/delivery.hpp"
+#include "webhooks/snapshot.hpp"
+
+namespace tenure::webhooks {
+
+struct ReceiveRequest {
+  DeliveryPtr delivery{};
+
+  /// The body lies in the connection's memory, which counts it; it is here for the batch's bounds.
+  std::size_t bytes() const { return delivery ? delivery->body.size() : 0; }
+};
+struct ReceiveReply {
+  enum class Kind { kStored, kNoSource };
+  Kind kind = Kind::kStored;
+  base::Uuid event_id{};
+  bool duplicate = false;
+  std::int64_t messages = 0;
+};
+
+struct ReceiveOptions {
+  std::int64_t dedup_ms = 8LL * 86'400'000;
+  /// The largest payload that stands in a message itself.
+  std::size_t inline_payload_bytes = 256 * 1024;
+};
+
+/// What a transaction brought besides the replies.
+struct ReceiveEffect {
+  messages::EnqueueEffect sent{};
+  SnapshotPtr bots{};  ///< newer ones than this process knew; null: it knew them
+};
+
+/// Stores what arrived, once, and gives each bot that wants it its messages: delivery key, event and
+/// all messages in one transaction (Q2).
+///
+/// Lock order: the bots lock (shared), delivery keys, then what the messages need. A concurrent
+/// repetition waits for the key's row and shares the fate of the first one: it finds its event when
+/// that was committed, and takes its place when it was not.
+///
+/// What the bots are is read under the bots lock, in a later statement than the lock: an apply waits
+/// for this transaction, or this one sees it. So no message is routed by two revisions, and none
+/// by one that was not in force when it was committed.
+class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveReply, ReceiveEffect> {
+ public:
+  ReceiveHandler(messages::TopicCache& topics, std::string_view process, wake::Registry& wake,
+                 SnapshotCache& bots, const ReceiveOptions& options)
+      : topics_(topics), process_(process), wake_(wake), bots_(bots), options_(options) {}
+  std::string_view name() const override { return "webhooks.receive"; }
+  /// What one repository sends to a process is decided in the order in which it came.
+  std::size_t KeyHash(const ReceiveRequest& request) const override;
+
+ protected:
+  ReceiveEffect WriteItems(db::Transaction& tx, Items items) override;
+  void DoneItems(Items, const ReceiveEffect& effect) override {
+    effect.sent.Publish(topics_, wake_);
+    if (effect.bots) bots_.Put(effect.bots);
+  }
+
+ private:
+  class Batch;
+
+  messages::TopicCache& topics_;
+  const std::string_view process_;
+  wake::Registry& wake_;
+  SnapshotCache& bots_;
+  const ReceiveOptions options_;
+};
+
+}  // namespace tenure::webhooks

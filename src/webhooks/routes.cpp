@@ -1,0 +1,271 @@
+#include "webhooks/routes.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/time_text.hpp"
+#include "http/answering.hpp"
+#include "http/json_fields.hpp"
+#include "http/route_group.hpp"
+#include "webhooks/bots/read.hpp"
+#include "webhooks/json.hpp"
+
+namespace tenure::webhooks {
+namespace {
+
+using http::Answering;
+using http::ExchangePtr;
+using http::Method;
+
+constexpr std::size_t kMaxFilterBytes = 300;
+constexpr std::size_t kMaxTimeBytes = 40;
+constexpr std::size_t kMaxCursorBytes = 20;
+constexpr std::size_t kMaxWhoBytes = 200;
+constexpr const char* kRead = "queues:read";
+constexpr const char* kApplyAct = "bots.apply";
+
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || number < 1)
+    return std::nullopt;
+  return number;
+}
+
+// ---- bots
+
+/// Goes on with what is in force now, as the store has it.
+template <class Then>
+void WithBots(const RouteParts& parts, const ExchangePtr& exchange, Then then) {
+  Webhooks& webhooks = parts.webhooks;
+  webhooks.InForce(
+      {webhooks.bots().Get()->revision}, &exchange->executor(),
+      Answering(exchange, [&webhooks, then = std::move(then)](const ExchangePtr& to,
+                                                              const InForceReply& reply) mutable {
+        const SnapshotPtr bots = reply.bots ? reply.bots : webhooks.bots().Get();
+        then(to, bots->OfTenant(http::TenantOf(to)));
+      }));
+}
+
+void GetBots(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  WithBots(parts, exchange,
+           [](const ExchangePtr& to, const TenantBots* bots) { to->ReplyJson(BotsJson(bots)); });
+}
+
+/// The file of the request's tenant. Throws a 400 that names everything that is wrong.
+bots::Reading ReadFile(const RouteParts& parts, const ExchangePtr& exchange) {
+  bots::Reading reading =
+      bots::ReadJson(exchange->request().body, {.max_history_ms = parts.retention_ms});
+  std::vector<http::FieldError> errors;
+  for (bots::Mistake& mistake : reading.mistakes)
+    errors.push_back({std::move(mistake.field), std::move(mistake.message)});
+  for (std::size_t i = 0; i < reading.file.bots.size(); ++i)
+    if (reading.file.bots[i].routing.scope != rules::Scope::kNone)
+      errors.push_back({fmt::format("bots[{}].ordering_scope", i),
+                        "is none only, so far: ordered queues are not served yet"});
+  const auto& tenant = exchange->request().principal->tenant;
+  if (tenant && !reading.names_tenant) reading.file.tenant = *tenant;
+  if (tenant && reading.file.tenant != *tenant)
+    errors.push_back({"tenant", "is not that of the token"});
+  if (!errors.empty()) throw http::ProblemError(http::InvalidRequest(std::move(errors)));
+  return reading;
+}
+
+void ReplyApplied(const ExchangePtr& to, const ApplyReply& reply,
+                  const std::vector<std::string>& warnings) {
+  switch (reply.kind) {
+    case ApplyReply::Kind::kDone:
+      return to->ReplyJson(AppliedJson(reply, warnings));
+    case ApplyReply::Kind::kMoved:
+      return to->Reply(http::Problem{
+          .status = 409,
+          .type = "revision-moved",
+          .title = "Somebody applied another file meanwhile",
+          .detail = fmt::format("Revision {} is in force. Nothing was changed.", reply.revision)});
+    case ApplyReply::Kind::kSourceTaken:
+      return to->Reply(http::InvalidRequest(
+          {{"sources", fmt::format("the name {} is another tenant's", reply.name)}}));
+  }
+}
+
+void PutBots(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::QueryFields fields(exchange->request().query);
+  ApplyRequest apply;
+  apply.revision = fields.Integer("revision", 0, std::numeric_limits<std::int64_t>::max());
+  apply.dry_run = fields.Flag("dry_run").value_or(false);
+  fields.Finish();
+  bots::Reading reading = ReadFile(parts, exchange);
+  std::vector<std::string> warnings;
+  for (const bots::Mistake& warning : reading.warnings)
+    warnings.push_back(bots::ToText(warning, ""));
+  apply.file = std::move(reading.file);
+  apply.content = bots::ToJson(apply.file);
+  apply.person = exchange->request().principal->person;
+  Webhooks& webhooks = parts.webhooks;
+  auto answer = [&webhooks, warnings = std::move(warnings)](const ExchangePtr& to,
+                                                            const ApplyReply& reply) {
+    base::Executor* const home = &to->executor();
+    // This process knows the new file before it says that it is in force. On a lane's thread,
+    // because secrets are read then.
+    webhooks.InForce({webhooks.bots().Get()->revision}, nullptr,
+                     [&webhooks, home, to, reply, warnings](auto result) {
+                       if (result.ok() && result.value().bots)
+                         webhooks.bots().Put(result.value().bots);
+                       home->Post([to, reply, warnings] { ReplyApplied(to, reply, warnings); });
+                     });
+  };
+  webhooks.Apply(std::move(apply), http::Acting(exchange, kApplyAct),
+                 Answering(exchange, std::move(answer)));
+}
+
+// ---- events
+
+base::Uuid EventIdOf(const ExchangePtr& exchange) {
+  const auto id = base::Uuid::Parse(exchange->request().path_parameters.at(0));
+  if (!id) http::RefuseField("id", "must be a UUID");
+  return *id;
+}
+
+http::Problem UnknownEvent() { return http::NotFound("There is no such event, or not any more."); }
+
+ListRequest DecodeList(const ExchangePtr& exchange) {
+  http::QueryFields fields(exchange->request().query);
+  ListRequest list;
+  list.tenant = http::TenantOf(exchange);
+  const auto text = [&](std::string_view name) {
+    return fields.Text(name, kMaxFilterBytes).value_or("");
+  };
+  list.delivery_id = text("delivery_id");
+  list.event = text("event");
+  list.action = text("action");
+  list.repository = text("repository");
+  const std::string entity = text("entity");
+  list.entity_type = entity.substr(0, entity.find('/'));
+  if (list.entity_type.size() < entity.size())
+    list.entity_id = entity.substr(list.entity_type.size() + 1);
+  const auto time = [&](std::string_view field) {
+    return fields.Parsed(field, kMaxTimeBytes,
+                         "must be a time of RFC 3339, such as 2026-01-31T12:00:00Z",
+                         base::ParseRfc3339Ms);
+  };
+  list.since_ms = time("since").value_or(list.since_ms);
+  list.until_ms = time("until").value_or(list.until_ms);
+  list.below =
+      fields.Parsed("cursor", kMaxCursorBytes, http::kNoCursor, ParseNumber).value_or(list.below);
+  list.limit = fields.PageLimit();
+  fields.Finish();
+  return list;
+}
+
+void ListEvents(const RouteParts& parts, const ExchangePtr& exchange) {
+  parts.webhooks.ListEvents(DecodeList(exchange), &exchange->executor(),
+                            Answering(exchange, EventsJson));
+}
+
+void GetEvent(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  parts.webhooks.Find({http::TenantOf(exchange), EventIdOf(exchange)}, &exchange->executor(),
+                      Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+                        if (!reply.event) return to->Reply(UnknownEvent());
+                        to->ReplyJson(EventJson(*reply.event));
+                      }));
+}
+
+/// Byte for byte. What a stranger sent is never taken for a page.
+void GetPayload(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  parts.webhooks.Payload(
+      {http::TenantOf(exchange), EventIdOf(exchange)}, &exchange->executor(),
+      Answering(exchange, [](const ExchangePtr& to, PayloadReply reply) {
+        if (!reply.found) return to->Reply(UnknownEvent());
+        const bool form = reply.content_type.find("form") != std::string::npos;
+        to->Reply(http::Response{
+            .status = 200,
+            .body = std::move(reply.body),
+            .content_type = form ? "application/x-www-form-urlencoded" : "application/json",
+            .headers = {{"X-Hub-Signature-256", std::move(reply.signature)},
+                        {"X-Content-Type-Options", "nosniff"}}});
+      }));
+}
+
+void ListSources(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const SecretKeeper& secrets = parts.webhooks.secrets();
+  WithBots(parts, exchange, [&secrets](const ExchangePtr& to, const TenantBots* bots) {
+    to->ReplyJson(SourcesJson(bots, secrets));
+  });
+}
+
+/// What is asked to be explained.
+struct Question {
+  std::string source;
+  std::string event;
+  std::string hook;
+  std::string payload;
+};
+
+Question ReadQuestion(const RouteParts& parts, const ExchangePtr& exchange) {
+  Question question;
+  http::JsonFields fields(exchange->request().body);
+  question.source = fields.OptionalText("source", kMaxWhoBytes).value_or("");
+  question.event = fields.NonEmptyText("event", kMaxWhoBytes);
+  question.payload = fields.OptionalJson("payload", parts.max_body_bytes).value_or("");
+  if (fields.OptionalObject("headers", kMaxFilterBytes * 10))
+    question.hook = fields.TextInside("headers", "X-GitHub-Hook-ID");
+  if (!question.payload.starts_with('{')) fields.Refuse("payload", "must be a JSON object");
+  fields.Finish();
+  return question;
+}
+
+/// The source that is named, else the only one, else one that nobody has named.
+bots::Source SourceOf(const Question& question, const TenantBots* bots) {
+  if (bots)
+    for (const bots::Source& source : bots->file.sources)
+      if (question.source == source.name || question.source.empty()) return source;
+  if (!question.source.empty())
+    http::RefuseField("source", "is none of the sources of this tenant");
+  bots::Source source;
+  source.name = "github";
+  return source;
+}
+
+void Explain(const RouteParts& parts, const ExchangePtr& exchange) {
+  auto question = std::make_shared<const Question>(ReadQuestion(parts, exchange));
+  WithBots(parts, exchange, [question](const ExchangePtr& to, const TenantBots* bots) {
+    const auto payload = rules::Payload::Parse(question->payload);
+    if (!payload) return to->Reply(http::InvalidRequest({{"payload", "must be a JSON object"}}));
+    try {
+      const bots::Source source = SourceOf(*question, bots);
+      const rules::Origin origin{.source = source.name,
+                                 .host = source.host,
+                                 .hook = question->hook,
+                                 .event = question->event};
+      to->ReplyJson(ExplainedJson(rules::Event(origin, *payload), bots));
+    } catch (const http::ProblemError& error) {
+      to->Reply(error.problem());
+    }
+  });
+}
+
+}  // namespace
+
+void AddRoutes(http::Router& router, const RouteParts& parts) {
+  http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/bots", .rate_class = "webhooks"})
+      .Add({{Method::kGet, "", "getBots", kRead, GetBots},
+            {Method::kPut, "", "putBots", "admin", PutBots, "", {kApplyAct}}});
+  http::RouteGroup<RouteParts>(router, parts,
+                               {.path = "/api/v1/webhooks", .rate_class = "webhooks"})
+      .Add({{Method::kGet, "/sources", "listWebhookSources", kRead, ListSources},
+            {Method::kGet, "/events", "listWebhookEvents", kRead, ListEvents},
+            {Method::kGet, "/events/{id}", "getWebhookEvent", kRead, GetEvent},
+            {Method::kGet, "/events/{id}/payload", "getWebhookPayload", kRead, GetPayload}});
+  http::RouteGroup<RouteParts>(router, parts,
+                               {.path = "/api/v1/webhooks",
+                                .rate_class = "webhooks",
+                                .max_body_bytes = parts.max_body_bytes + 64 * 1024})
+      .Add({{Method::kPost, "/explain", "explainWebhook", kRead, Explain}});
+}
+
+}  // namespace tenure::webhooks

@@ -1,0 +1,7 @@
+-- Removes the oldest events. Parameters: $1 received before this ms, $2 how many at most. Result: event_id
+-- Lock order: webhook_events with SKIP LOCKED: it waits for nobody
+with old as (
+  select ctid from tenure.webhook_events where received_ms < $1::bigint
+   order by received_ms limit $2::bigint for update skip locked
+)
+delete from tenure.webhook_events e where e.ctid = any (array(select ctid from old)) returning e.event_id

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "db/method.hpp"
+#include "messages/messages.hpp"
+#include "webhooks/apply.hpp"
+#include "webhooks/reads.hpp"
+#include "webhooks/receive.hpp"
+#include "webhooks/secrets.hpp"
+
+namespace tenure::webhooks {
+
+/// Webhooks on a store: what routes, tasks and tests call. Every call returns at once; the callback
+/// runs on the caller's executor (none: on a lane's thread) when the store has decided.
+///
+/// Any number of processes may run this on one store: what is remembered here, of bots and secrets,
+/// decides nothing without a look into the store.
+class Webhooks {
+  Probe probe_;
+  SnapshotCache bots_;
+  SecretKeeper secrets_{probe_};
+
+ public:
+  Webhooks(db::Store& store, wake::Registry& wake, messages::Messages& messages,
+           telemetry::Registry& metrics, const ReceiveOptions& options)
+      : probe_(metrics),
+        Receive(store, messages.topic_cache(), messages.process(), wake, bots_, options),
+        Apply(store),
+        ListEvents(store, "webhooks.events"),
+        Find(store, "webhooks.find"),
+        Payload(store, "webhooks.payload"),
+        InForce(store, "webhooks.bots"),
+        ForgetSomeDeliveries(store, "webhooks.forget_deliveries", db::LaneName::Shared(0)),
+        ForgetSomeEvents(store, "webhooks.forget_events", db::LaneName::Shared(0)) {
+    bots_.OnChange([this](const SnapshotPtr& bots) { secrets_.Read(*bots); });
+  }
+
+  db::Method<ReceiveHandler> Receive;
+  db::Method<ApplyHandler> Apply;
+  db::List<QueueEvents, ReadEvent> ListEvents;
+  db::Look<FindEvents> Find;
+  db::Look<ReadPayloads> Payload;
+  /// Whoever has it gives it to `bots`.
+  db::Look<ReadInForce> InForce;
+
+  /// One bounded batch of background work. The caller repeats while `has_more`.
+  db::Sweep<ForgetDeliveries> ForgetSomeDeliveries;
+  db::Sweep<ForgetEvents> ForgetSomeEvents;
+
+  SnapshotCache& bots() { return bots_; }
+  SecretKeeper& secrets() { return secrets_; }
+  Probe& probe() { return probe_; }
+};
+
+}  // namespace tenure::webhooks
