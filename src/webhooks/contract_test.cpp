@@ -31,9 +31,6 @@ class WebhooksContract : public testing::TestWithParam<EngineKind> {
       store_.is_sqlite() ? nullptr : std::make_unique<TestProcess>(store_);
   TestProcess& b_ = other_ ? *other_ : a_;
 };
-TestProcess a_{store_};
-TestProcess b_{store_};
-};
 
 INSTANTIATE_TEST_SUITE_P(Stores, WebhooksContract,
                          testing::Values(EngineKind::kSqlite, EngineKind::kPostgres,
