@@ -162,6 +162,22 @@ TEST(SeatChaos, K1_OverServersThatAreKilledAndAPostgresThatRestarts) {
   ExpectProven(machines, servers[0].Url());
 }
 
+/// A server died of it: the refusal was there before anybody waited for its end.
+TEST(SeatChaos, WhoWantsToWaitWhileTheStoreIsAwayIsRefusedAndTheServerLivesOn) {
+  PostgresCluster postgres;
+  const ServerProcess server(
+      {.store_url = postgres.Url(postgres.CreateDatabase()), .flags = kFlags});
+  const api::Api api(server);
+  const auto made = api.Call("POST", "/api/v1/licenses", R"({"seats":1})").Json();
+  const std::string ask = fmt::format(
+      R"({{"license_key":"{}","machine_id":"m","wait_seconds":30}})", made["license_key"].Text());
+  postgres.Stop(PostgresCluster::StopMode::kFast);
+  api::Eventually("the server knows", [&] { return api.Get("/readyz").status == 503; });
+  EXPECT_EQ(api.Call("POST", "/api/v1/licenses/acquire", ask).status, 503);
+  EXPECT_EQ(api.Get("/api/v1/licenses/tickets/" + api::NewUuid() + "?wait_seconds=30").status, 503);
+  EXPECT_EQ(api.Get("/livez").status, 200);
+}
+
 TEST(SeatChaos, K1_OverAPromotedStandby) {
   PostgresCluster primary;
   const std::string database = primary.CreateDatabase();
