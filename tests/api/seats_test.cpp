@@ -411,7 +411,7 @@ class SeatsOverServers : public testing::Test {
 };
 
 TEST_F(SeatsOverServers, K1_TenThreadsAndThreeSeats) {
-  const License license(Api(*servers_[0]), 3);
+  const License license(Api{*servers_[0]}, 3);
   std::vector<int> statuses(10);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < statuses.size(); ++i)
@@ -427,7 +427,7 @@ TEST_F(SeatsOverServers, K1_TenThreadsAndThreeSeats) {
 }
 
 TEST_F(SeatsOverServers, WhoIsFirstInLineGetsTheSeatThoughTheServerThatOfferedItDiesAtOnce) {
-  const License license(Api(*servers_[0]), 1);
+  const License license(Api{*servers_[0]}, 1);
   const std::string session = SessionOf(license.Acquire("m1"));
   const Api waits(*servers_[1]);
   WaitingCall waiting(waits, "/api/v1/licenses/acquire",
