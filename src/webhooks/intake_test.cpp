@@ -171,8 +171,9 @@ TEST_F(Door, WhatIsWrongBehindAGoodSignatureIsSaid) {
     ExpectProblem(response, 400, "invalid-request");
     EXPECT_THAT(response.body, HasSubstr(name)) << value;
   }
+  const HttpHeaders json = {{"Content-Type", "application/json"}};  // also of an empty body
   for (const char* body : {"", "[]", "1", "{", "{} {}"})
-    ExpectProblem(Post(body), 400, "invalid-json");
+    ExpectProblem(Post(body, json), 400, "invalid-json");
   const HttpHeaders form = {{"Content-Type", "application/x-www-form-urlencoded"}};
   for (const char* body : {"other=1", "payload=%7B%7D&x=1", "payload=%", "payload=1"})
     ExpectProblem(Post(body, form), 400, "invalid-json");
