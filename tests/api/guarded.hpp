@@ -18,11 +18,11 @@
 namespace tenure::api {
 
 inline constexpr const char* kAllScopes[] = {
-    "sessions:read",  "sessions:write",     "leases:read",        "leases:write",
-    "messages:read",  "messages:write",     "usage:read",         "ops:read",
-    "admin",          "seats:use",          "seats:operate",      "licenses:read",
-    "licenses:admin", "subscriptions:read", "subscriptions:write",
-    "jobs:read",      "jobs:write"};
+    "sessions:read",  "sessions:write",     "leases:read",         "leases:write",
+    "messages:read",  "messages:write",     "usage:read",          "ops:read",
+    "admin",          "seats:use",          "seats:operate",       "licenses:read",
+    "licenses:admin", "subscriptions:read", "subscriptions:write", "jobs:read",
+    "jobs:write",     "queues:read"};
 
 inline std::string EveryScopeBut(const std::string& missing) {
   std::string scopes;

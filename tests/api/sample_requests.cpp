@@ -1,7 +1,11 @@
 #include "api/sample_requests.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+
+#include <fmt/format.h>
+#include <openssl/hmac.h>
 
 #include "api/calls.hpp"
 #include "support/temp_dir.hpp"
@@ -45,6 +49,8 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
   if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
+  if (path.starts_with("/api/v1/bots") || path.find("/webhooks/") != std::string::npos)
+    return OfWebhooks(method, path);
   std::string target = path;
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
@@ -179,6 +185,50 @@ SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
   return {base + "/" + id + action, method == "POST"    ? "{}"
                                     : method == "PATCH" ? R"({"seats":3})"
                                                         : ""};
+}
+
+/// A file of bots with one source of that name.
+static std::string BotsOf(const std::string& source, const std::string& secret_file) {
+  return R"({"sources":[{"name":")" + source + R"(","secrets":[{"file":")" + secret_file +
+         R"("}]}],"bots":[{"name":"b","events":["*"],"ordering_scope":"none"}]})";
+}
+
+/// A webhook of a source that was put in force for it.
+SampleRequests::Request SampleRequests::SignedFor(const std::string& source) const {
+  constexpr std::string_view kSecret = "a secret of tests";
+  static const support::TempDir folder;
+  const std::string file = folder / "secret";
+  std::ofstream(file) << kSecret;
+  api_.Call("PUT", "/api/v1/bots", BotsOf(source, file));
+  const std::string body = R"({"action":"opened","issue":{"number":7}})";
+  std::array<unsigned char, 32> digest{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), kSecret.data(), static_cast<int>(kSecret.size()),
+       reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data(), &size);
+  std::string signature = "sha256=";
+  for (const unsigned char byte : digest) signature += fmt::format("{:02x}", byte);
+  return {source == "github" ? "/webhooks/github" : "/webhooks/github/" + source,
+          body,
+          {{"X-GitHub-Event", "issues"},
+           {"X-GitHub-Delivery", NewUuid()},
+           {"X-Hub-Signature-256", signature}}};
+}
+
+SampleRequests::Request SampleRequests::OfWebhooks(const std::string& method,
+                                                   const std::string& path) const {
+  if (path == "/webhooks/github") return SignedFor("github");
+  if (path == "/webhooks/github/{source}") return SignedFor("s" + NewUuid());
+  if (path == "/api/v1/bots")
+    return {path, method == "PUT" ? BotsOf("s" + NewUuid(), "/nowhere") : ""};
+  if (path == "/api/v1/webhooks/explain") return {path, R"({"event":"push","payload":{}})"};
+  std::string target = path;
+  if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos) {
+    const Request webhook = SignedFor("s" + NewUuid());
+    target.replace(
+        placeholder, 4,
+        api_.Call("POST", webhook.target, webhook.body, webhook.headers).Json()["event_id"].Text());
+  }
+  return {target, ""};
 }
 
 }  // namespace tenure::api
