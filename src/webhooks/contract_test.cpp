@@ -1,5 +1,6 @@
 // The contract of webhooks (Q2) on every store.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -149,6 +150,83 @@ TEST_P(WebhooksContract, ASourceOfAnotherTenantIsTaken) {
   const ReceiveReply mine = b_.Receive({.source = "ours"});
   EXPECT_TRUE(b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{"two", mine.event_id}).event);
   EXPECT_FALSE(b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{"one", mine.event_id}).event);
+}
+
+TEST_P(WebhooksContract, AnOrderedBotGetsWhatIsAboutOneThingInOneSessionInTheOrderOfItsCommits) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: ordered, events: [\"*\"], ordering_scope: entity, checks: pull_requests}\n"
+      "  - {name: repos, events: [issues], ordering_scope: repository}\n");
+  const auto body = [](std::string_view members) {
+    return fmt::format(R"({{{},"repository":{{"id":1,"full_name":"acme/shop"}}}})", members);
+  };
+  EXPECT_EQ(
+      a_.Receive({.id = "1", .body = body(R"("action":"opened","issue":{"number":7})")}).messages,
+      2);
+  b_.Receive({.id = "2", .body = body(R"("issue":{"number":7})"), .event = "issue_comment"});
+  const ReceiveReply third =
+      a_.Receive({.id = "3", .body = body(R"("action":"closed","issue":{"number":7})")});
+  b_.Receive({.id = "4", .body = body(R"("issue":{"number":8})")});
+  const auto accepted = a_.Accept("ordered");
+  ASSERT_EQ(accepted.sessions.size(), 2U);
+  const auto& seven = accepted.sessions[0].key == "github.com/r1/thread/7" ? accepted.sessions[0]
+                                                                           : accepted.sessions[1];
+  EXPECT_EQ(seven.name, "acme/shop/issue/7");
+  EXPECT_EQ(seven.entity, "issue");
+  ASSERT_EQ(seven.messages.size(), 3U);
+  EXPECT_EQ(seven.messages[2].event_id, third.event_id) << "the payload is stored once";
+  EXPECT_EQ(seven.messages[2].sequence, seven.messages[0].sequence + 2);
+  EXPECT_EQ(a_.Accept("repos").sessions.at(0).messages.size(), 3U);
+
+  const std::string pull =
+      R"({"number":2,"base":{"repo":{"id":1}}},{"number":3,"base":{"repo":{"id":1}}})";
+  const ReceiveReply check =
+      a_.Receive({.id = "5",
+                  .body = body(fmt::format(R"("check_run":{{"id":9,"pull_requests":[{}]}})", pull)),
+                  .event = "check_run"});
+  EXPECT_EQ(check.messages, 2);
+  const auto copies = a_.Accept("ordered");
+  ASSERT_EQ(copies.sessions.size(), 2U);
+  EXPECT_EQ(copies.sessions[0].messages.at(0).copy, "1/2");
+  EXPECT_EQ(copies.sessions[1].messages.at(0).copy, "2/2");
+}
+
+TEST_P(WebhooksContract, OneFullQueueRefusesAWebhookForAllBotsAndNothingOfItIsStored) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: small, events: [issues], ordering_scope: entity, max_size_in_megabytes: 1}\n"
+      "  - {name: all, events: [\"*\"], ordering_scope: none}\n");
+  const auto large = [](std::string_view id) {
+    return Sent{.id = std::string(id), .body = R"({"x":")" + std::string(600'000, 'x') + R"("})"};
+  };
+  EXPECT_EQ(a_.Receive(large("1")).messages, 2);
+  // Those that come together are not refused with the one that does not fit.
+  std::vector<std::string> told;
+  for (const Sent& sent : {large("2"), Sent{.id = "3", .body = "{}", .event = "push"}})
+    a_.webhooks().Receive({Made(sent)}, [&](auto result) {
+      told.emplace_back(result.ok() ? "stored" : result.fault().what());
+    });
+  a_.Drive();
+  EXPECT_THAT(told, testing::UnorderedElementsAre("full queue: small", "stored"));
+  EXPECT_EQ(a_.Events().size(), 2U);
+  EXPECT_EQ(a_.Claim("queue:all").size(), 2U);
+}
+
+TEST_P(WebhooksContract, ABotThatIsGoneDrainsAndOneWithOtherKeysHasANewGeneration) {
+  const auto file = [](std::string_view bots) {
+    return fmt::format("sources: [{{name: github, secrets: [{{env: S}}]}}]\nbots: [{}]", bots);
+  };
+  a_.Apply(file("{name: b, events: [issues], ordering_scope: entity}"));
+  a_.Receive({.id = "1"});
+  b_.Apply(file("{name: b, events: [issues], ordering_scope: repository}"));
+  a_.Receive({.id = "2"});
+  const auto first = a_.Accept("b");
+  ASSERT_EQ(first.sessions.size(), 1U) << "the new generation waits for the old one";
+  EXPECT_EQ(first.sessions[0].key, "github.com/r1/thread/7");
+  b_.Apply(file(""));
+  EXPECT_EQ(a_.Receive({.id = "3"}).messages, 0);
 }
 
 TEST_P(WebhooksContract, ALargePayloadHasAnAddressInItsMessage) {

@@ -11,6 +11,7 @@ namespace tenure::webhooks {
 namespace {
 
 constexpr int kSecretsAgainSeconds = 10;
+constexpr int kFullAgainSeconds = 30;
 
 /// The source of /webhooks/github, and of /webhooks/github/{source}.
 std::string_view SourceOf(const http::Request& request) {
@@ -28,6 +29,15 @@ http::Problem NoSecrets() {
               "The operator has to put one of its files in place, or its variable into the "
               "environment. Nothing was stored.",
           .retry_after_s = kSecretsAgainSeconds};
+}
+
+/// Whose it is, strangers need not know.
+http::Problem QueueFull() {
+  return {.status = 503,
+          .type = "queue-full",
+          .title = "A bot's queue is full",
+          .detail = "Nothing was stored, for no bot. Deliver it again when there is room.",
+          .retry_after_s = kFullAgainSeconds};
 }
 
 bool MaySend(const bots::Source& source, const std::string& address) {
@@ -143,6 +153,8 @@ void Intake::Store(const ExchangePtr& exchange, const DeliveryPtr& delivery) {
         const http::Request& request = exchange->request();
         if (!result.ok()) {
           Answered(request, delivery->source, Outcome::kFailed);
+          if (std::string_view(result.fault().what()).starts_with(kQueueFull))
+            return exchange->Reply(QueueFull());
           return exchange->Reply(result.fault());
         }
         const ReceiveReply& reply = result.value();

@@ -1,11 +1,13 @@
 #include "webhooks/receive.hpp"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "queues/enqueue.hpp"
 #include "webhooks/event_columns.hpp"
 #include "webhooks/rules/route.hpp"
 #include "webhooks_sql/queries.hpp"
@@ -24,7 +26,7 @@ class ReceiveHandler::Batch {
     LockAndLoad();
     for (ItemType* item : items_) Decide(*item);
     Write();
-    return {enqueuer_.effect(), learnt_ ? bots_ : nullptr};
+    return {enqueuer_.effect(), ordered_.notifications(), learnt_ ? bots_ : nullptr};
   }
 
  private:
@@ -98,9 +100,12 @@ class ReceiveHandler::Batch {
     messages::EnqueueRequest request{.tenant = row.tenant, .messages = {}};
     for (const bots::Bot& bot : door.bots->file.bots) {
       if (!rules::Matches(bot.routing, event).matches) continue;
-      Give(bot, row, delivery, request);
+      if (bot.routing.scope == Scope::kNone)
+        Give(bot, row, delivery, request);
+      else
+        row.messages += GiveInOrder(bot, row, event);
     }
-    row.messages = static_cast<std::int64_t>(request.messages.size());
+    row.messages += static_cast<std::int64_t>(request.messages.size());
     reply.event_id = row.event_id;
     reply.messages = row.messages;
     item.reply = reply;
@@ -123,6 +128,47 @@ class ReceiveHandler::Batch {
     request.messages.push_back(std::move(message));
   }
 
+  /// A bot whose messages have sessions. They refer to the event, which is stored once. Returns how
+  /// many they are.
+  std::int64_t GiveInOrder(const bots::Bot& bot, const EventRow& row, const rules::Event& event) {
+    const rules::Routed routed = rules::Route(bot.routing, event);
+    queues::SendRequest& send = sends_.emplace_back();
+    send.tenant = row.tenant;
+    send.queue = bot.name;
+    const std::size_t copies = routed.places.size();
+    for (std::size_t i = 0; i < copies; ++i) {
+      const rules::Place& place = routed.places[i];
+      queues::NewMessage& message = send.messages.emplace_back();
+      message.key = place.key;
+      message.name = place.name;
+      message.entity = place.type;
+      message.share = routed.share;
+      message.event_id = row.event_id;
+      message.payload_bytes = static_cast<std::int64_t>(event.payload.json().size());
+      message.correlation_id = row.event_id.ToString();
+      message.trace = row.trace;
+      if (copies > 1) message.copy = fmt::format("{}/{}", i + 1, copies);
+    }
+    return static_cast<std::int64_t>(copies);
+  }
+
+  /// All or nothing: what one full queue refuses is refused for all bots, and nothing of it is
+  /// stored. A batch is divided until the one that does not fit stands alone.
+  void SendInOrder() {
+    std::vector<const queues::SendRequest*> sends;
+    for (const queues::SendRequest& send : sends_) sends.push_back(&send);
+    if (sends.empty()) return;
+    const std::vector<queues::SendReply> replies = ordered_.Add(tx_, sends);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if (replies[i].kind == queues::SendReply::Kind::kSent) continue;
+      if (replies[i].kind == queues::SendReply::Kind::kFull)
+        throw base::Fault(base::FaultKind::kContended, std::string(kQueueFull) + sends[i]->queue);
+      throw base::Fault(
+          base::FaultKind::kStatement,
+          fmt::format("the queue {} is not as its bot's file has it", sends[i]->queue));
+    }
+  }
+
   void Write() {
     std::vector<const Fresh*> fresh;
     for (const Fresh& each : fresh_) fresh.push_back(&each);
@@ -139,6 +185,7 @@ class ReceiveHandler::Batch {
     std::vector<const messages::EnqueueRequest*> requests;
     for (const messages::EnqueueRequest& request : requests_) requests.push_back(&request);
     enqueuer_.Add(tx_, requests);
+    SendInOrder();
   }
 
   static constexpr auto kKey =
@@ -155,6 +202,8 @@ class ReceiveHandler::Batch {
   std::map<Key, Known> keys_;
   std::vector<Fresh> fresh_;
   std::vector<messages::EnqueueRequest> requests_;
+  std::deque<queues::SendRequest> sends_;
+  queues::Enqueuer ordered_{handler_.process_};
   messages::Enqueuer enqueuer_{handler_.topics_, handler_.process_};
 };
 

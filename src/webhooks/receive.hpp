@@ -6,6 +6,7 @@
 
 #include "db/operation.hpp"
 #include "messages/enqueue/enqueue.hpp"
+#include "messages/waiting/notifications.hpp"
 #include "webhooks/delivery.hpp"
 #include "webhooks/snapshot.hpp"
 
@@ -25,6 +26,9 @@ struct ReceiveReply {
   std::int64_t messages = 0;
 };
 
+/// How a fault begins that says which queue is full.
+inline constexpr std::string_view kQueueFull = "full queue: ";
+
 struct ReceiveOptions {
   std::int64_t dedup_ms = 8LL * 86'400'000;
   /// The largest payload that stands in a message itself.
@@ -34,13 +38,15 @@ struct ReceiveOptions {
 /// What a transaction brought besides the replies.
 struct ReceiveEffect {
   messages::EnqueueEffect sent{};
-  SnapshotPtr bots{};  ///< newer ones than this process knew; null: it knew them
+  messages::Notifications ordered{};  ///< of the ordered queues
+  SnapshotPtr bots{};                 ///< newer ones than this process knew; null: it knew them
 };
 
 /// Stores what arrived, once, and gives each bot that wants it its messages: delivery key, event and
 /// all messages in one transaction (Q2).
 ///
-/// Lock order: the bots lock (shared), delivery keys, then what the messages need. A concurrent
+/// Lock order: the bots lock (shared), delivery keys, messages of topics, and the ordered queues
+/// last, whose counters nobody locks anything behind. A concurrent
 /// repetition waits for the key's row and shares the fate of the first one: it finds its event when
 /// that was committed, and takes its place when it was not.
 ///
@@ -60,6 +66,7 @@ class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveRepl
   ReceiveEffect WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items, const ReceiveEffect& effect) override {
     effect.sent.Publish(topics_, wake_);
+    effect.ordered.Signal(wake_);
     if (effect.bots) bots_.Put(effect.bots);
   }
 

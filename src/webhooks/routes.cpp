@@ -61,10 +61,6 @@ bots::Reading ReadFile(const RouteParts& parts, const ExchangePtr& exchange) {
   std::vector<http::FieldError> errors;
   for (bots::Mistake& mistake : reading.mistakes)
     errors.push_back({std::move(mistake.field), std::move(mistake.message)});
-  for (std::size_t i = 0; i < reading.file.bots.size(); ++i)
-    if (reading.file.bots[i].routing.scope != rules::Scope::kNone)
-      errors.push_back({fmt::format("bots[{}].ordering_scope", i),
-                        "is none only, so far: ordered queues are not served yet"});
   const auto& tenant = exchange->request().principal->tenant;
   if (tenant && !reading.names_tenant) reading.file.tenant = *tenant;
   if (tenant && reading.file.tenant != *tenant)

@@ -24,7 +24,7 @@ class Webhooks {
            telemetry::Registry& metrics, const ReceiveOptions& options)
       : probe_(metrics),
         Receive(store, messages.topic_cache(), messages.process(), wake, bots_, options),
-        Apply(store),
+        Apply(store, messages.process(), wake),
         ListEvents(store, "webhooks.events"),
         Find(store, "webhooks.find"),
         Payload(store, "webhooks.payload"),

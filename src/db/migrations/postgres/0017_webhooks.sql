@@ -59,3 +59,6 @@ create table tenure.webhook_payloads (
   event_id uuid primary key,
   body     bytea not null
 );
+
+-- An event stays for as long as a message refers to it.
+create index queue_messages_by_event on tenure.queue_messages (event_id) where event_id is not null;

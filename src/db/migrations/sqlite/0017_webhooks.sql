@@ -59,3 +59,6 @@ create table webhook_payloads (
   event_id blob primary key,
   body     blob not null
 ) strict;
+
+-- An event stays for as long as a message refers to it.
+create index queue_messages_by_event on queue_messages (event_id) where event_id is not null;

@@ -1,7 +1,9 @@
--- Removes the oldest events. Parameters: $1 received before this ms, $2 how many at most. Result: event_id
+-- Removes the oldest events that no message of an ordered queue refers to. Parameters: $1 received before this ms, $2 how many at most. Result: event_id
 -- Lock order: webhook_events with SKIP LOCKED: it waits for nobody
 with old as (
-  select ctid from tenure.webhook_events where received_ms < $1::bigint
+  select ctid from tenure.webhook_events e
+   where received_ms < $1::bigint
+     and not exists (select 1 from tenure.queue_messages m where m.event_id = e.event_id)
    order by received_ms limit $2::bigint for update skip locked
 )
 delete from tenure.webhook_events e where e.ctid = any (array(select ctid from old)) returning e.event_id
