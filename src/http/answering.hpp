@@ -79,6 +79,7 @@ auto KeepingShare(Waits::Share share, Done done) {
 
 /// For a request that waits: who has gone gets nothing that nobody would use.
 inline void AbandonWhenGone(const ExchangePtr& exchange, base::Task abandon) {
+  if (exchange->replied()) return;  // refused at once, as when the store is away
   auto gone = [exchange, abandon = std::move(abandon)]() mutable {
     exchange->Conclude("abandoned");
     abandon();
