@@ -6,7 +6,7 @@
 # the files share are then read once, by the compiler and by clang-tidy. So names in anonymous namespaces differ
 # between the files of a module, and between those of a test program. A file with the property
 # SKIP_UNITY_BUILD_INCLUSION stays by itself.
-set(TENURE_UNIT_SIZE 10 CACHE STRING "Source files per translation unit")
+set(TENURE_UNIT_SIZE 20 CACHE STRING "Source files per translation unit")
 function(tenure_units OUT NAME)
   set(units "")
   set(together "")

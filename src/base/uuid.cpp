@@ -25,7 +25,7 @@ constexpr std::array<std::uint8_t, 256> kHexValues = [] {
 }();
 
 /// Where each byte's two digits stand in the text.
-constexpr std::array<std::uint8_t, 16> kPlaces{0,  2,  4,  6,  9,  11, 14, 16,
+constexpr std::array<std::uint8_t, 16> kHexPlaces{0,  2,  4,  6,  9,  11, 14, 16,
                                                19, 21, 24, 26, 28, 30, 32, 34};
 
 /// A thread's stock of random bytes. A fork would share it with the child; Tenure never forks.
@@ -53,9 +53,9 @@ std::optional<Uuid> Uuid::Parse(std::string_view text) {
   if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return std::nullopt;
   Uuid id;
   std::uint8_t wrong = 0;
-  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
-    const std::uint8_t high = kHexValues[static_cast<std::uint8_t>(text[kPlaces[i]])];
-    const std::uint8_t low = kHexValues[static_cast<std::uint8_t>(text[kPlaces[i] + 1u])];
+  for (std::size_t i = 0; i < kHexPlaces.size(); ++i) {
+    const std::uint8_t high = kHexValues[static_cast<std::uint8_t>(text[kHexPlaces[i]])];
+    const std::uint8_t low = kHexValues[static_cast<std::uint8_t>(text[kHexPlaces[i] + 1u])];
     wrong |= high | low;
     id.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
   }
@@ -81,9 +81,9 @@ std::int64_t Uuid::TimestampMs() const {
 
 void Uuid::AppendTo(std::string& out) const {
   char text[] = "00000000-0000-0000-0000-000000000000";
-  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
-    text[kPlaces[i]] = kHex[bytes[i] >> 4];
-    text[kPlaces[i] + 1u] = kHex[bytes[i] & 0x0F];
+  for (std::size_t i = 0; i < kHexPlaces.size(); ++i) {
+    text[kHexPlaces[i]] = kHex[bytes[i] >> 4];
+    text[kHexPlaces[i] + 1u] = kHex[bytes[i] & 0x0F];
   }
   out.append(text, kTextSize);
 }
