@@ -253,8 +253,8 @@ void ApplyLists(const config::Settings& settings, CommandStore& command) {
                   command.metrics);
   wake::Registry wake(base::SystemClock());
   const server::Capabilities capabilities(
-      AppliersOf(AllCapabilities()), {settings, process, installation, store, wake,
-                                      base::SystemClock(), command.metrics, tracer});
+      AppliersOf(AllCapabilities()),
+      {settings, process, installation, store, wake, base::SystemClock(), command.metrics, tracer});
   store.Open();
   store.Start();
   // Nothing is called any more when the capabilities go.

@@ -87,8 +87,7 @@ class Walk {
   }
 
   void Jobs(const YamlNode::Entry& list) {
-    if (list.value.shape != YamlNode::Shape::kList &&
-        list.value.shape != YamlNode::Shape::kNothing)
+    if (list.value.shape != YamlNode::Shape::kList && list.value.shape != YamlNode::Shape::kNothing)
       return Note(list.line, "jobs.list takes a list of jobs");
     jobs_.emplace();
     for (const YamlNode::Entry& each : list.value.entries) {

@@ -158,9 +158,8 @@ TEST(File, JobsAreKeptAsTheyStandThereWithTheirLines) {
   ASSERT_TRUE(problems.empty()) << problems.front().message;
   ASSERT_TRUE(jobs);
   ASSERT_EQ(jobs->size(), 2u);
-  EXPECT_EQ((*jobs)[0].json,
-            R"({"name":"nightly","cron":"0 3 * * *","priority":3,"enabled":false,)"
-            R"("payload":{"a":[1,"2","x",null,1.5e3,"007"]}})");
+  EXPECT_EQ((*jobs)[0].json, R"({"name":"nightly","cron":"0 3 * * *","priority":3,"enabled":false,)"
+                             R"("payload":{"a":[1,"2","x",null,1.5e3,"007"]}})");
   EXPECT_EQ((*jobs)[0].where, "t.yaml:4");
   EXPECT_EQ((*jobs)[0].lines.at("priority"), 6);
   EXPECT_EQ((*jobs)[1].json, R"({"name":"7"})");

@@ -410,7 +410,8 @@ const Setting kTable[] = {
     {"jobs.missed_after", Duration{AT(jobs.missed_after_ms), 0, kHour},
      "How late a time may fire and still count as late, not as missed: what is later is treated by "
      "the job's `missed`.",
-     "Up when the store is often away for longer and each time matters; the same in all processes."},
+     "Up when the store is often away for longer and each time matters; the same in all "
+     "processes."},
 
     {"seats.ttl",
      Duration{AT(seats.ttl_ms), 2 * kSecond, kDay},

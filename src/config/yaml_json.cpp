@@ -10,8 +10,8 @@ namespace tenure::config {
 namespace {
 
 std::size_t Digits(std::string_view text) {
-  const auto end = std::ranges::find_if_not(
-      text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  const auto end =
+      std::ranges::find_if_not(text, [](unsigned char c) { return std::isdigit(c) != 0; });
   return static_cast<std::size_t>(end - text.begin());
 }
 

@@ -29,7 +29,8 @@ ForgetRequest ForgetOf(const config::JobSettings& settings) {
 
 struct Process {
   Process(const server::Parts& parts, messages::Messages& messages)
-      : jobs(parts.store, messages, parts.wake, LimitsOf(parts.settings.jobs), parts.metrics),
+      : jobs(parts.store, messages, parts.wake, LimitsOf(parts.settings.jobs), parts.metrics,
+             calendar::Zones::SystemFolder(), &parts.tracer),
         scheduler(jobs, parts.settings.messages.poll_max_ms) {}
 
   Jobs jobs;
@@ -106,11 +107,10 @@ void Recompute(Jobs& jobs, const std::atomic<bool>& stopping) {
                   jobs.clock().WallMs());
       if (!look.Recompute()) continue;
       base::Caller caller;
-      caller.actor = std::make_shared<const base::Actor>(base::Actor{
-          .act = "job.recompute", .tenant = job.key.tenant, .person = "tenure"});
-      const auto outcome = server::Await<JobOutcome>([&](auto done) {
-        jobs.Change(RecomputeCommand{job.key}, caller, std::move(done));
-      });
+      caller.actor = std::make_shared<const base::Actor>(
+          base::Actor{.act = "job.recompute", .tenant = job.key.tenant, .person = "tenure"});
+      const auto outcome = server::Await<JobOutcome>(
+          [&](auto done) { jobs.Change(RecomputeCommand{job.key}, caller, std::move(done)); });
       if (outcome.kind != JobOutcome::Kind::kDone) continue;
       ++changed;
       base::LogInfo("jobs.recomputed", "newer tzdata moves a job's next run",
@@ -148,15 +148,14 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
              run, jobs.ForgetSome, forget,
              {"jobs.forgotten", "removed runs of jobs after their retention", "runs"}));
        }}};
-  running.jobs = {{"gauges.jobs", server::kCountIntervalMs, [&jobs](const auto&) { Count(jobs); }},
-                  {"jobs.apply", server::kOftenMs, [process, &settings = parts.settings](
-                                                       const auto&) {
-                     ApplyAtStart(*process, settings);
-                   }},
-                  {"jobs.zones", kRenewIntervalMs,
-                   [process, may_change = parts.settings.workers](const auto& stopping) {
-                     RenewZones(*process, may_change, stopping);
-                   }}};
+  running.jobs = {
+      {"gauges.jobs", server::kCountIntervalMs, [&jobs](const auto&) { Count(jobs); }},
+      {"jobs.apply", server::kOftenMs,
+       [process, &settings = parts.settings](const auto&) { ApplyAtStart(*process, settings); }},
+      {"jobs.zones", kRenewIntervalMs,
+       [process, may_change = parts.settings.workers](const auto& stopping) {
+         RenewZones(*process, may_change, stopping);
+       }}};
   running.apply = [&jobs, &settings = parts.settings] { return ApplyFile(jobs, settings); };
   running.write_health = [&jobs](base::JsonWriter& json) {
     json.Key("jobs").BeginObject();

@@ -310,9 +310,9 @@ TEST_P(JobsContract, WhatWasBackfilledInAPauseDoesNotRunAgainNorHoldBackTheOther
   PassHour();
   PassHour();
   const std::int64_t now_ms = clock().WallMs();
-  EXPECT_EQ(a_.Do(BackfillCommand{TestProcess::Key("nightly"), now_ms - kHour, now_ms})
-                .backfilled.runs,
-            1);
+  EXPECT_EQ(
+      a_.Do(BackfillCommand{TestProcess::Key("nightly"), now_ms - kHour, now_ms}).backfilled.runs,
+      1);
   a_.Ack(a_.Claim().at(0));
   clock().Advance(1);
   a_.Do(ResumeCommand{TestProcess::Key("nightly")});
@@ -475,13 +475,15 @@ TEST_P(JobsInTransactions, AFireDoesNotWaitForWhoWithdrawsARunThatWaits) {
   a_.Claim();
   PassHour();
   EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 claimed"));
+  user_->Ask("update tenure.job_runs set state = 2, ended_ms = 1 where state = 0");
   user_->Ask("begin");
   user_->Ask("select 1 from tenure.messages where pos = 0 for update");
-  user_->Ask("update tenure.job_runs set state = 2, ended_ms = 1 where state = 0");
   clock().Advance(60'000);
   a_.FireAll();
-  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 claimed"));
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 done"));
   user_->Ask("rollback");
+  a_.FireAll();
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 ready", "11:00 done"));
 }
 
 TEST_P(JobsInTransactions, ARunEndsWithTheUsersAcknowledgementAndTheNextOneFollows) {

@@ -70,10 +70,10 @@ class Reader {
     const auto found = entry.lines.find(field.substr(0, field.find_first_of(".[")));
     const int line = found == entry.lines.end() ? entry.line : found->second;
     const std::string file = entry.where.substr(0, entry.where.rfind(':'));
-    problems_.push_back({fmt::format("{}:{}", file, line),
-                         fmt::format("jobs: {}{}{}", config::Printable(field),
-                                     field.empty() ? "" : " ", message),
-                         line});
+    problems_.push_back(
+        {fmt::format("{}:{}", file, line),
+         fmt::format("jobs: {}{}{}", config::Printable(field), field.empty() ? "" : " ", message),
+         line});
   }
 
   const std::size_t payload_max_bytes_;
@@ -90,9 +90,8 @@ base::Caller CallerOf(const JobKey& key, const char* act) {
 }
 
 JobOutcome Change(Jobs& jobs, JobCommand command, const JobKey& key, const char* act) {
-  return server::Await<JobOutcome>([&](auto done) {
-    jobs.Change(std::move(command), CallerOf(key, act), std::move(done));
-  });
+  return server::Await<JobOutcome>(
+      [&](auto done) { jobs.Change(std::move(command), CallerOf(key, act), std::move(done)); });
 }
 
 bool IsThere(Jobs& jobs, const JobKey& key) {
@@ -100,9 +99,9 @@ bool IsThere(Jobs& jobs, const JobKey& key) {
   look.tenant = key.tenant;
   look.name = key.name;
   look.limit = 1;
-  return !server::Await<db::Page<JobView>>(
-              [&](auto done) { jobs.List(std::move(look), nullptr, std::move(done)); })
-              .rows.empty();
+  return !server::Await<db::Page<JobView>>([&](auto done) {
+            jobs.List(std::move(look), nullptr, std::move(done));
+          }).rows.empty();
 }
 
 /// Which act it is must be known before (the audit has one for each); where that is no longer so by
@@ -143,9 +142,8 @@ std::vector<std::string> ApplyListed(Jobs& jobs, const std::vector<ListedJob>& l
     kept.insert(job.key);
     const JobOutcome outcome = PutListed(jobs, job);
     if (IsProblem(outcome.kind))
-      throw base::UserError(
-          fmt::format("{}: job {}: {}", job.where, job.key.name,
-                      ProblemOf(outcome, job.key.name).title));
+      throw base::UserError(fmt::format("{}: job {}: {}", job.where, job.key.name,
+                                        ProblemOf(outcome, job.key.name).title));
     if (outcome.kind == JobOutcome::Kind::kCreated)
       done.push_back(fmt::format("Made job {}.", Named(job.key)));
     if (outcome.kind == JobOutcome::Kind::kDone)

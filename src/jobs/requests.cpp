@@ -89,8 +89,8 @@ std::string PreviewJson(std::string_view body, const calendar::Zones& zones, std
   RefuseMistakes(read.mistakes);
   if (is_every) definition.starts_ms = std::max<std::int64_t>(from_ms, 1);
   const auto times = Times::Of(definition, from_ms, zones);
-  return UpcomingJson(
-      *times, times->List(from_ms, messages::kLastDueMs, static_cast<std::size_t>(count)));
+  return UpcomingJson(*times,
+                      times->List(from_ms, messages::kLastDueMs, static_cast<std::size_t>(count)));
 }
 
 }  // namespace tenure::jobs

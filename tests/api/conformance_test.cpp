@@ -1,7 +1,6 @@
 // The conformance suites of leases and of messages over HTTP, on a server of each store; and
 // workers whose store goes away.
 #include "client/jobs/test/conformance.hpp"
-#include "client/messages/test/conformance.hpp"
 
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "api/calls.hpp"
 #include "api/store_under_test.hpp"
+#include "client/messages/test/conformance.hpp"
 #include "tenure/leases/conformance.hpp"
 #include "tenure/messages/worker.hpp"
 

@@ -64,11 +64,13 @@ class JobChaos : public testing::Test {
   Servers servers_{3, [this] { return store_.Options(); }};
 
   void Put(int job, bool enabled) {
-    const auto answer = api::Api(servers_[0]).Call(
-        "PUT", fmt::format("/api/v1/jobs/job-{}", job),
-        fmt::format(R"({{"topic":"t","cron":"{}","payload":{},"overlap":"allow","missed":"all",)"
-                    R"("missed_cap":1000,"enabled":{}}})",
-                    is_long_ ? "* * * * *" : "*/5 * * * * *", job, enabled));
+    const auto answer =
+        api::Api(servers_[0])
+            .Call("PUT", fmt::format("/api/v1/jobs/job-{}", job),
+                  fmt::format(
+                      R"({{"topic":"t","cron":"{}","payload":{},"overlap":"allow","missed":"all",)"
+                      R"("missed_cap":1000,"enabled":{}}})",
+                      is_long_ ? "* * * * *" : "*/5 * * * * *", job, enabled));
     ASSERT_LT(answer.status, 300) << answer.body;
   }
   std::int64_t Number(const std::string& sql) const { return std::stoll(store_.Execute(sql)); }
@@ -118,19 +120,22 @@ TEST_F(JobChaos, M3_EachNominalTimeHasOneRunWhileWhoeverFiresIsKilled) {
 
 TEST_F(JobChaos, NothingIsUpForAnHourAndEachPolicyDoesWhatItSays) {
   for (const char* missed : {"skip", "once", "all"}) {
-    const auto answer = api::Api(servers_[0]).Call(
-        "PUT", fmt::format("/api/v1/jobs/{}", missed),
-        fmt::format(R"({{"topic":"t","cron":"*/20 * * * *","overlap":"allow","missed":"{}"}})",
-                    missed));
+    const auto answer =
+        api::Api(servers_[0])
+            .Call("PUT", fmt::format("/api/v1/jobs/{}", missed),
+                  fmt::format(
+                      R"({{"topic":"t","cron":"*/20 * * * *","overlap":"allow","missed":"{}"}})",
+                      missed));
     ASSERT_EQ(answer.status, 201) << answer.body;
   }
   for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].Kill();
   // As if everything had stood since then.
   constexpr std::int64_t kAwayMs = 90 * 60'000;
-  store_.Execute(fmt::format("delete from tenure.job_runs; update tenure.jobs set created_ms = "
-                             "created_ms - {0}, since_ms = since_ms - {0}, next_ms = next_ms - {0}, "
-                             "look_ms = look_ms - {0}; select 1",
-                             kAwayMs));
+  store_.Execute(
+      fmt::format("delete from tenure.job_runs; update tenure.jobs set created_ms = "
+                  "created_ms - {0}, since_ms = since_ms - {0}, next_ms = next_ms - {0}, "
+                  "look_ms = look_ms - {0}; select 1",
+                  kAwayMs));
   const std::int64_t next_ms = Number("select min(next_ms) from tenure.jobs");
   const auto server = store_.Serve();
   Eventually("all are decided", [&] {

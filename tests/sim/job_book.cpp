@@ -65,11 +65,12 @@ JobPicture ReadJobs(store::Tables& tables) {
     job.enabled = row[3] == "1";
     job.missed = Word(row[4], {"once", "skip", "all"});
     job.overlap = Word(row[5], {"skip", "allow", "queue_one"});
-    std::int64_t JobRecord::* const rest[] = {
-        &JobRecord::window_ms, &JobRecord::cap,        &JobRecord::starts_ms,
-        &JobRecord::ends_ms,   &JobRecord::jitter_ms,  &JobRecord::created_ms,
-        &JobRecord::since_ms,  &JobRecord::next_ms,    &JobRecord::look_ms,
-        &JobRecord::paused_ms, &JobRecord::paused_until_ms, &JobRecord::revision};
+    std::int64_t JobRecord::*const rest[] = {&JobRecord::window_ms,       &JobRecord::cap,
+                                             &JobRecord::starts_ms,       &JobRecord::ends_ms,
+                                             &JobRecord::jitter_ms,       &JobRecord::created_ms,
+                                             &JobRecord::since_ms,        &JobRecord::next_ms,
+                                             &JobRecord::look_ms,         &JobRecord::paused_ms,
+                                             &JobRecord::paused_until_ms, &JobRecord::revision};
     for (std::size_t i = 0; i < std::size(rest); ++i) job.*rest[i] = number(row[6 + i]);
   }
   for (const auto& row :
@@ -85,7 +86,8 @@ JobPicture ReadJobs(store::Tables& tables) {
   for (const auto& row :
        tables.Ask("select " + tables.Id("id") + ", pos, lease_until_ms from messages"))
     picture.messages[row[0]] = row[2] != "0" ? "claimed" : row[1] != "0" ? "ready" : "waits";
-  for (const auto& row : tables.Ask("select " + tables.Id("id") + " from dead_letters where redriven_ms = 0"))
+  for (const auto& row :
+       tables.Ask("select " + tables.Id("id") + " from dead_letters where redriven_ms = 0"))
     picture.dead.insert(row[0]);
   return picture;
 }
@@ -120,8 +122,8 @@ JobBook::Beginning JobBook::BeginningOf(const std::string& id, const JobPicture&
     if (HasRun(run)) at.had.insert(run.nominal_ms);
     if (!IsOpen(run)) continue;
     const auto now = after.runs.find(run_id);
-    const bool waits = run.state == "waiting" && now != after.runs.end() &&
-                       now->second.state == "waiting";
+    const bool waits =
+        run.state == "waiting" && now != after.runs.end() && now->second.state == "waiting";
     (waits ? at.waiting : at.live) = true;
   }
   return at;
@@ -134,9 +136,8 @@ std::multiset<JobBook::Written> JobBook::Wanted(const JobRecord& job, const JobR
   std::multiset<Written> wanted;
   if (job.next_ms == 0 || !job.enabled) return wanted;
   std::vector<std::int64_t> missed, fire;
-  for (const std::int64_t time_ms :
-       Named(job, std::max(job.next_ms, job.since_ms), commit.now_ms - delay_ms + 1,
-             commit.zone_ms)) {
+  for (const std::int64_t time_ms : Named(job, std::max(job.next_ms, job.since_ms),
+                                          commit.now_ms - delay_ms + 1, commit.zone_ms)) {
     const std::int64_t fires_ms = time_ms + delay_ms;
     (commit.now_ms - fires_ms > kLateMs || fires_ms < pause_end_ms ? missed : fire)
         .push_back(time_ms);
@@ -147,11 +148,11 @@ std::multiset<JobBook::Written> JobBook::Wanted(const JobRecord& job, const JobR
     kept = std::ranges::find_if(missed, [&](std::int64_t time_ms) {
       return time_ms >= commit.now_ms - delay_ms - policies.window_ms;
     });
-    kept = std::max(kept, missed.end() - std::min<std::ptrdiff_t>(policies.cap, std::ssize(missed)));
+    kept =
+        std::max(kept, missed.end() - std::min<std::ptrdiff_t>(policies.cap, std::ssize(missed)));
   }
-  const auto number = std::count_if(missed.begin(), kept, [&](std::int64_t time_ms) {
-    return !at.had.contains(time_ms);
-  });
+  const auto number = std::count_if(
+      missed.begin(), kept, [&](std::int64_t time_ms) { return !at.had.contains(time_ms); });
   if (number > 0) wanted.insert({*(kept - 1), "skipped", "missed", missed.front(), number});
   fire.insert(fire.begin(), kept, missed.end());
   for (const std::int64_t time_ms : fire) {
@@ -192,14 +193,14 @@ void JobBook::CheckJob(const std::string& id, const JobRecord& before, const Job
   if (commit.fires && !is_looked_at)
     return report_(fmt::format("M3: {} was not due, and a fire has touched it", after.name));
 
-  const bool has_ended = before.paused_ms > 0 && before.paused_until_ms > 0 &&
-                         before.paused_until_ms <= commit.now_ms;
+  const bool has_ended =
+      before.paused_ms > 0 && before.paused_until_ms > 0 && before.paused_until_ms <= commit.now_ms;
   const bool is_resumed = before.paused_ms > 0 && !has_ended && after.paused_ms != before.paused_ms;
   std::vector<std::multiset<Written>> allowed;
   const Beginning at = BeginningOf(id, picture);
   if (before.paused_ms == 0 || has_ended) {
-    allowed.push_back(Wanted(before, before, at, has_ended ? before.paused_until_ms : 0, delay_ms,
-                             commit));
+    allowed.push_back(
+        Wanted(before, before, at, has_ended ? before.paused_until_ms : 0, delay_ms, commit));
   } else if (is_resumed) {
     // What is said in one batch with it may come before or after.
     allowed.push_back(Wanted(before, before, at, commit.now_ms, delay_ms, commit));
@@ -219,10 +220,9 @@ void JobBook::CheckJob(const std::string& id, const JobRecord& before, const Job
     for (const auto* rows : {&allowed.front(), &written}) {
       all += rows == &written ? "; there are" : "wanted are";
       for (const auto& [nominal, state, reason, first, number] : *rows)
-        all += fmt::format(" {}{}{}{}", nominal - before.created_ms, state,
-                           reason.empty() ? "" : "/" + reason,
-                           number > 0 ? fmt::format(" {} from {}", number, first - before.created_ms)
-                                      : "");
+        all += fmt::format(
+            " {}{}{}{}", nominal - before.created_ms, state, reason.empty() ? "" : "/" + reason,
+            number > 0 ? fmt::format(" {} from {}", number, first - before.created_ms) : "");
     }
     report_(fmt::format("M3: the runs of {} are not those of its policies: {}", after.name, all));
   }
@@ -258,8 +258,8 @@ void JobBook::CheckRuns(const JobPicture& after) {
     const auto message = after.messages.find(id);
     const bool has_message = message != after.messages.end();
     if (IsOpen(run) != has_message)
-      report_(fmt::format("M3: a run that is {} has {} message", run.state,
-                          has_message ? "a" : "no"));
+      report_(
+          fmt::format("M3: a run that is {} has {} message", run.state, has_message ? "a" : "no"));
     if (run.state == "waiting" && has_message && message->second != "waits")
       report_("a run that waits can be claimed");
     if (run.state == "live") ++live[run.job];
@@ -302,6 +302,10 @@ void JobBook::Backfilled(const std::string& name, std::int64_t from_ms, std::int
     for (const std::int64_t time_ms : Named(job, from_ms, to_ms, 0))
       if (!had.contains(time_ms)) report_("a time of a backfill has no run");
   }
+}
+
+bool JobBook::has_open() const {
+  return std::ranges::any_of(picture_.runs, [](const auto& each) { return IsOpen(each.second); });
 }
 
 void JobBook::AtRest(const JobCommit& now) {

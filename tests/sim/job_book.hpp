@@ -58,9 +58,9 @@ JobPicture ReadJobs(store::Tables& tables);
 
 /// Who committed, and when it was decided.
 struct JobCommit {
-  std::int64_t now_ms = 0;     ///< the store's clock when the transaction began
-  bool fires = false;          ///< else it may have changed jobs, or settled messages
-  std::int64_t zone_ms = 0;    ///< the offset of the simulated zone in the process's tzdata
+  std::int64_t now_ms = 0;   ///< the store's clock when the transaction began
+  bool fires = false;        ///< else it may have changed jobs, or settled messages
+  std::int64_t zone_ms = 0;  ///< the offset of the simulated zone in the process's tzdata
 };
 
 /// The history of all jobs of a run, and the judge of M3 and of the policies.
@@ -88,7 +88,7 @@ class JobBook {
   /// Nothing is paused or due, all next times are those of the tzdata, and nothing waits in vain.
   void AtRest(const JobCommit& now);
 
-  const JobPicture& picture() const { return picture_; }
+  bool has_open() const;
   std::int64_t runs() const { return runs_; }
   std::int64_t left_out() const { return left_out_; }
   std::int64_t missed() const { return missed_; }
@@ -96,8 +96,7 @@ class JobBook {
 
  private:
   /// nominal time, state, reason, first time, number.
-  using Written =
-      std::tuple<std::int64_t, std::string, std::string, std::int64_t, std::int64_t>;
+  using Written = std::tuple<std::int64_t, std::string, std::string, std::int64_t, std::int64_t>;
   struct Beginning {
     bool live = false;
     bool waiting = false;

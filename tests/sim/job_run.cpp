@@ -196,7 +196,7 @@ void JobRun::Claim(std::size_t process) {
   messages::ClaimRequest request;
   request.tenant = kTenant;
   request.topics = {"t"};
-  request.max = 1 + static_cast<std::int64_t>(Random(4));
+  request.max = calm() ? 100 : 1 + static_cast<std::int64_t>(Random(4));
   request.owner = "somebody";
   request.lease_ms = 30'000;
   server(process).messages.Claim(request, nullptr, Hear(process, [this](const auto& result) {
@@ -212,7 +212,7 @@ void JobRun::SettleSome(std::size_t process) {
   request.disposition = calm() || Chance(60) ? Disposition::kDone
                         : Chance(50)         ? Disposition::kDead
                                              : Disposition::kRetry;
-  while (!claimed_.empty() && request.settlements.size() < 3) {
+  while (!claimed_.empty() && request.settlements.size() < (calm() ? 100u : 3u)) {
     const std::size_t which = Random(claimed_.size());
     messages::Settlement settlement;
     settlement.id = claimed_[which].id;
@@ -223,7 +223,8 @@ void JobRun::SettleSome(std::size_t process) {
     for (const auto& each : request.settlements) is_other &= each.id != settlement.id;
     if (is_other) request.settlements.push_back(settlement);
     // Who asks twice is told that it is too late.
-    if (!Chance(10) || calm()) claimed_.erase(claimed_.begin() + static_cast<std::ptrdiff_t>(which));
+    if (!Chance(10) || calm())
+      claimed_.erase(claimed_.begin() + static_cast<std::ptrdiff_t>(which));
     if (!is_other) break;
   }
   server(process).messages.Settle(std::move(request), nullptr,
@@ -252,11 +253,8 @@ void JobRun::OnBefore(std::string_view step) {
 JobCommit JobRun::Commit() const {
   return {.now_ms = begun_ms_ + lead_ms_,
           .fires = queries().contains("jobs.lock_due"),
-          .zone_ms = SimulatedZones::OffsetMs(const_cast<JobRun*>(this)
-                                                  ->server(driven_)
-                                                  .jobs.zones()
-                                                  .Get()
-                                                  ->version())};
+          .zone_ms = SimulatedZones::OffsetMs(
+              const_cast<JobRun*>(this)->server(driven_).jobs.zones().Get()->version())};
 }
 
 void JobRun::OnCommitted() {
@@ -284,8 +282,8 @@ void JobRun::Settle() {
   }
   constexpr int kMostRounds = 12;
   for (int round = 0; round < kMostRounds && !has_violations(); ++round) {
-    // Further and further, so that all that waits is looked at; the jobs end before the last one.
-    if (round == 4)
+    // What is left comes to its end.
+    if (round == 1)
       for (auto& [name, definition] : put_) {
         definition.enabled = false;
         Change(0, jobs::PutCommand{KeyOf(name), definition}, "disable " + name);
@@ -309,6 +307,7 @@ void JobRun::Settle() {
         DriveIt(0);
       }
     }
+    if (round > 1 && !book_.has_open()) break;
   }
   server(0).jobs.Fire(Hear(0));
   DriveIt(0);

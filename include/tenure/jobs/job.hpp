@@ -38,7 +38,7 @@ struct Job {
   Milliseconds jitter{0};
   std::optional<std::int64_t> starts_at_ms{};  ///< in
   std::optional<std::int64_t> ends_at_ms{};    ///< out
-  bool watch = false;  ///< for the metric of its last success
+  bool watch = false;                          ///< for the metric of its last success
 };
 
 /// A time that a schedule names.

@@ -52,11 +52,9 @@ int CheckConfig(const Given& given, cli::Console& console) {
   }
   const std::size_t count = loaded.origins.size();
   const auto& jobs = loaded.settings.file_jobs;
-  console.out << fmt::format("{}: {} setting{}{}, all right\n", config::Printable(file), count,
-                             count == 1 ? "" : "s",
-                             jobs ? fmt::format(", {} job{}", jobs->size(),
-                                                jobs->size() == 1 ? "" : "s")
-                                  : "");
+  console.out << fmt::format(
+      "{}: {} setting{}{}, all right\n", config::Printable(file), count, count == 1 ? "" : "s",
+      jobs ? fmt::format(", {} job{}", jobs->size(), jobs->size() == 1 ? "" : "s") : "");
   return cli::kExitDone;
 }
 

@@ -103,8 +103,8 @@ JobState StateOf(json::object from) {
   job.missed = WordOf(from, "missed", {Missed::kOnce, Missed::kSkip, Missed::kAll}, job.missed);
   job.missed_window = Milliseconds(client::OptionalInteger(from, "missed_window_ms"));
   job.missed_cap = static_cast<int>(client::OptionalInteger(from, "missed_cap"));
-  job.overlap = WordOf(from, "overlap", {Overlap::kSkip, Overlap::kAllow, Overlap::kQueueOne},
-                       job.overlap);
+  job.overlap =
+      WordOf(from, "overlap", {Overlap::kSkip, Overlap::kAllow, Overlap::kQueueOne}, job.overlap);
   job.jitter = Milliseconds(client::OptionalInteger(from, "jitter_ms"));
   job.starts_at_ms = TimeIn(from, "starts_at");
   job.ends_at_ms = TimeIn(from, "ends_at");
@@ -128,8 +128,8 @@ Run RunOf(json::object from) {
   Run run;
   run.id = client::Text(from, "run_id");
   run.nominal_ms = client::Time(from, "nominal_time");
-  run.kind = WordOf(from, "kind", {RunKind::kSchedule, RunKind::kTrigger, RunKind::kBackfill},
-                    run.kind);
+  run.kind =
+      WordOf(from, "kind", {RunKind::kSchedule, RunKind::kTrigger, RunKind::kBackfill}, run.kind);
   run.status = StatusOf(from, "status");
   run.owner = client::OptionalText(from, "owner");
   run.claimed_ms = client::Time(from, "claimed_at");

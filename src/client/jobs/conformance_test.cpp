@@ -23,11 +23,11 @@ Subject JobsOnStore(const std::string& name) {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Stores, JobConformance,
-                         ::testing::Values(JobsOnStore<PlaceKind::kSqlite>("Sqlite"),
-                                           JobsOnStore<PlaceKind::kPostgres>("Postgres"),
-                                           JobsOnStore<PlaceKind::kPooledPostgres>(
-                                               "PooledPostgres")),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, JobConformance,
+    ::testing::Values(JobsOnStore<PlaceKind::kSqlite>("Sqlite"),
+                      JobsOnStore<PlaceKind::kPostgres>("Postgres"),
+                      JobsOnStore<PlaceKind::kPooledPostgres>("PooledPostgres")),
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace tenure::jobs::conformance

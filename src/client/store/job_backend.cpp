@@ -93,8 +93,9 @@ class StoreJobs final : public JobBackend {
 
   Answer Delete(const std::string& name) override {
     return Answering([&] {
-      return Carry(jobs::DeleteCommand{KeyOf(name)}, name,
-                   [](const JobOutcome&) { return Answer{204, {}, {}}; });
+      return Carry(jobs::DeleteCommand{KeyOf(name)}, name, [](const JobOutcome&) {
+        return Answer{204, {}, {}};
+      });
     });
   }
 
@@ -116,8 +117,8 @@ class StoreJobs final : public JobBackend {
       if (const auto* before = std::get_if<base::StoredAnswer>(&reply))
         return {static_cast<int>(before->status), {}, before->body};
       if (std::holds_alternative<base::KeyUnderWay>(reply))
-        throw CallFailed(CallFailed::Kind::kUnavailable, "the first call with this key is under way",
-                         true);
+        throw CallFailed(CallFailed::Kind::kUnavailable,
+                         "the first call with this key is under way", true);
       return Refusal(http::KeyOfAnotherRequest());
     });
   }
@@ -153,8 +154,8 @@ class StoreJobs final : public JobBackend {
       request.key = KeyOf(name);
       request.limit = limit;
       using enum jobs::RunStatus;
-      request.status = http::OneOf(
-          status, {kReady, kWaiting, kClaimed, kRetrying, kDone, kDead, kSkipped});
+      request.status =
+          http::OneOf(status, {kReady, kWaiting, kClaimed, kRetrying, kDone, kDead, kSkipped});
       return {200, {}, jobs::RunsJson(Ask<db::Page<jobs::RunView>>(timeout_, {}, [&](auto done) {
                 jobs_.ListRuns(std::move(request), nullptr, std::move(done));
               }))};
@@ -180,10 +181,9 @@ class StoreJobs final : public JobBackend {
 
   template <class Then>
   Answer Carry(JobCommand command, const std::string& name, const Then& then) {
-    return Told(Ask<JobOutcome>(timeout_, {},
-                                [&](auto done) {
-                                  jobs_.Change(std::move(command), nullptr, std::move(done));
-                                }),
+    return Told(Ask<JobOutcome>(
+                    timeout_, {},
+                    [&](auto done) { jobs_.Change(std::move(command), nullptr, std::move(done)); }),
                 name, then);
   }
   template <class Then>
@@ -193,9 +193,8 @@ class StoreJobs final : public JobBackend {
   }
 
   db::Page<jobs::JobView> AskList(jobs::JobsRequest request) {
-    return Ask<db::Page<jobs::JobView>>(timeout_, {}, [&](auto done) {
-      jobs_.List(std::move(request), nullptr, std::move(done));
-    });
+    return Ask<db::Page<jobs::JobView>>(
+        timeout_, {}, [&](auto done) { jobs_.List(std::move(request), nullptr, std::move(done)); });
   }
   Answer Show(const std::string& name, int status) {
     jobs::JobsRequest request;

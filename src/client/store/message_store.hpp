@@ -23,7 +23,8 @@ namespace tenure::client {
 class MessageStore {
  public:
   explicit MessageStore(const StoreAddress& address)
-      : store_(address, {.queries = Joined({db::sql::All(), messages::sql::All(), jobs::sql::All()})}),
+      : store_(address,
+               {.queries = Joined({db::sql::All(), messages::sql::All(), jobs::sql::All()})}),
         lanes_(store_.NewLanes(2)),
         beats_(store_.NewLanes(1)),
         messages_(*lanes_, store_.wake(), store_.process(), base::SystemClock(), store_.metrics()) {

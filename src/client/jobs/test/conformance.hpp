@@ -129,15 +129,14 @@ TEST_P(JobConformance, ARunIsHandledOnceForItsNominalTimeAndEndsWithItsMessage) 
   EXPECT_THROW(jobs_.Trigger(name_, {.payload = "8", .key = name_}), Refused);
   client::Counter handled;
   std::optional<std::int64_t> nominal_ms;
-  messages::Worker worker(
-      url_,
-      {{name_,
-        [&](const messages::Delivery& delivery, messages::Context& context) {
-          EXPECT_EQ(delivery.payload, "7");
-          nominal_ms = context.nominal_time();
-          handled.Add();
-        }}},
-      Options());
+  messages::Worker worker(url_,
+                          {{name_,
+                            [&](const messages::Delivery& delivery, messages::Context& context) {
+                              EXPECT_EQ(delivery.payload, "7");
+                              nominal_ms = context.nominal_time();
+                              handled.Add();
+                            }}},
+                          Options());
   ASSERT_TRUE(handled.Await(1));
   ASSERT_TRUE(AwaitLatest(RunStatus::kDone)) << "who acknowledges ends the run";
   const auto runs = jobs_.Runs(name_);

@@ -69,6 +69,9 @@ create index job_runs_live on tenure.job_runs (job_id, nominal_ms) where state =
 create index job_runs_waiting on tenure.job_runs (job_id) where state = 1;
 create index job_runs_to_look_at on tenure.job_runs (look_ms) where state = 1;
 create index job_runs_by_age on tenure.job_runs (sweep_ms) where sweep_ms > 0;
+-- What is looked for each minute and each hour among the runs of weeks.
+create index job_runs_dead on tenure.job_runs (sweep_ms, job_id) where state = 3;
+create index job_runs_notes on tenure.job_runs (sweep_ms) where state = 4;
 
 -- Ends a run whose message was acknowledged in the caller's own transaction, and lets the one that waits for it go
 -- (src/jobs/run_ends.hpp has the argument). It locks the run, and the one that waits with its message; no job, and
