@@ -1,12 +1,12 @@
 #include "push/routes.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
 #include "http/answering.hpp"
+#include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
 #include "http/json_value.hpp"
 #include "http/route_group.hpp"
@@ -70,19 +70,6 @@ void RequireMessages(const ExchangePtr& exchange) {
                                             kScope)});
 }
 
-std::optional<std::int64_t> RevisionOf(const ExchangePtr& exchange) {
-  const auto header = exchange->request().FindHeader("If-Match");
-  if (!header) return std::nullopt;
-  std::string_view text = *header;
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    text = text.substr(1, text.size() - 2);
-  std::int64_t revision = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || stop != text.data() + text.size())
-    http::RefuseField("If-Match", "must be a revision of the subscription");
-  return revision;
-}
-
 std::optional<HeaderValues> ReadHeaders(JsonFields& fields,
                                         std::vector<http::FieldError>& impossible) {
   const auto object = fields.OptionalObject("headers", kMaxHeadersJson);
@@ -121,7 +108,7 @@ std::optional<std::string> ReadSecret(JsonFields& fields,
 PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
   PutCommand put;
   put.key = {http::TenantOf(exchange), exchange->request().path_parameters[0]};
-  put.revision = RevisionOf(exchange);
+  put.revision = http::ExpectedRevision(exchange->request());
   std::vector<http::FieldError> impossible;
   if (!IsSubscriptionName(put.key.name))
     impossible.push_back(
