@@ -229,7 +229,6 @@ cli::Command Events() {
                    {"EVENT", 12, "event"},
                    {"ACTION", 10, "action", OrDash},
                    {"REPOSITORY", 20, "repository", OrDash},
-                   {"MESSAGES", 8, "messages"},
                    {"RECEIVED", kAgoWidth, "received_at", Ago}},
        .nothing = "no events",
        .part = Part::kLookAfter});
