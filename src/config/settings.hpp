@@ -128,6 +128,7 @@ struct RateLimitSettings {
   base::Rate messages;
   base::Rate inbox;
   base::Rate jobs;
+  base::Rate webhooks;
   base::Rate licenses;
   base::Rate push;
   base::Rate seats_acquire{10, 60'000};
@@ -198,6 +199,22 @@ struct MessageSettings {
   std::int64_t poll_max_ms = 1'000;
 
   friend bool operator==(const MessageSettings&, const MessageSettings&) = default;
+};
+
+struct QueueSettings {
+  std::vector<std::string> files;  ///< of bots
+
+  friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+struct WebhookSettings {
+  Address listen;  ///< empty: only the main listener
+  std::size_t max_body_bytes = 25 * 1024 * 1024;
+  std::size_t bytes_in_flight = 256 * 1024 * 1024;
+  std::int64_t retention_ms = 8LL * 86'400'000;
+  std::int64_t dedup_ms = 8LL * 86'400'000;
+
+  friend bool operator==(const WebhookSettings&, const WebhookSettings&) = default;
 };
 
 struct InboxSettings {
@@ -299,6 +316,8 @@ struct Settings {
   JobSettings jobs;
   /// None: the file says nothing of jobs. An empty list: it has none.
   std::optional<std::vector<FileJob>> file_jobs;
+  QueueSettings queues;
+  WebhookSettings webhooks;
   SeatSettings seats;
   PushSettings push;
   SecretSettings secrets;
