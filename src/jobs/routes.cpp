@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "http/answering.hpp"
+#include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "jobs/capability.hpp"
@@ -47,19 +48,6 @@ JobKey NamedIn(const ExchangePtr& exchange) {
 
 void RefuseMistakes(const std::vector<Mistake>& mistakes) {
   if (!mistakes.empty()) throw http::ProblemError(InvalidJob(mistakes));
-}
-
-std::optional<std::int64_t> RevisionIn(const ExchangePtr& exchange) {
-  const auto header = exchange->request().FindHeader("If-Match");
-  if (!header) return std::nullopt;
-  std::string_view text = *header;
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    text = text.substr(1, text.size() - 2);
-  std::int64_t revision = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || stop != text.data() + text.size())
-    http::RefuseField("If-Match", "must be a revision of the job");
-  return revision;
 }
 
 /// The job as it is now.
@@ -138,7 +126,7 @@ void LookAndPut(const RouteParts& parts, const ExchangePtr& exchange, PutCommand
 
 void PutJob(const RouteParts& parts, const ExchangePtr& exchange) {
   PutCommand put;
-  put.if_revision = RevisionIn(exchange);
+  put.if_revision = http::ExpectedRevision(exchange->request());
   JsonFields fields(exchange->request().body);
   ReadDefinition read = ReadFields(fields, parts.payload_max_bytes, *parts.jobs.zones().Get());
   fields.Finish();

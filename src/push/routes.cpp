@@ -1,12 +1,12 @@
 #include "push/routes.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
 #include "http/answering.hpp"
+#include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "push/json.hpp"
@@ -67,21 +67,8 @@ void RequireMessages(const ExchangePtr& exchange) {
                                             kScope)});
 }
 
-std::optional<std::int64_t> RevisionOf(const ExchangePtr& exchange) {
-  const auto header = exchange->request().FindHeader("If-Match");
-  if (!header) return std::nullopt;
-  std::string_view text = *header;
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    text = text.substr(1, text.size() - 2);
-  std::int64_t revision = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || stop != text.data() + text.size())
-    http::RefuseField("If-Match", "must be a revision of the subscription");
-  return revision;
-}
-
 PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
-  const auto revision = RevisionOf(exchange);
+  const auto revision = http::ExpectedRevision(exchange->request());
   PutCommand put = ReadPutBody(exchange->request().body,
                                {http::TenantOf(exchange), exchange->request().path_parameters[0]},
                                parts.courier->allowed());

@@ -1,7 +1,6 @@
 #include "seats/acquire_body.hpp"
 
-#include <algorithm>
-
+#include "base/utf8.hpp"
 #include "seats/keys.hpp"
 
 namespace tenure::seats {
@@ -18,11 +17,6 @@ std::string CutTo(std::string text, std::size_t bytes) {
   return text;
 }
 
-bool IsControl(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7F;
-}
-
 }  // namespace
 
 AcquireBody ReadAcquire(http::JsonFields& fields) {
@@ -30,7 +24,7 @@ AcquireBody ReadAcquire(http::JsonFields& fields) {
   AcquireCommand& command = body.command;
   body.license_key = fields.NonEmptyText("license_key", kMaxKeyBytes);
   command.machine = fields.NonEmptyText("machine_id", kMaxMachineBytes);
-  if (std::ranges::any_of(command.machine, IsControl))
+  if (base::HasControls(command.machine))
     fields.Refuse("machine_id", "must not have control characters");
   command.user_agent = CutTo(
       fields.OptionalText("user_agent", kMaxGivenUserAgentBytes).value_or(""), kMaxUserAgentBytes);

@@ -208,7 +208,7 @@ std::string HeldSentence(const JsonRow& license, const std::vector<JsonRow>& ses
 std::string DeniedSentence(const std::vector<JsonRow>& denials) {
   std::int64_t count = 0;
   for (const JsonRow& each : denials) count += JsonRow::Parse(each.Text("detail")).Number("count");
-  if (count == 0) return "Nobody was denied a seat in the last hour.";
+  if (count == 0) return "The log has no denial of the last hour (they are written once a minute).";
   return fmt::format("{} requests were denied in the last hour.", count);
 }
 

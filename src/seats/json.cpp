@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/json_text.hpp"
+#include "http/json_value.hpp"
 
 namespace tenure::seats {
 namespace {
@@ -70,6 +73,27 @@ std::string GrantJson(const Grant& grant) {
       .Field("waited_ms", grant.waited_ms)
       .EndObject();
   return body;
+}
+
+std::string GrantAgain(std::string_view kept, std::int64_t remaining_ms) {
+  std::string body(kept);
+  const auto replace = [&](std::string_view name, std::int64_t number) {
+    const std::string key = fmt::format("\"{}\":", name);
+    const std::size_t found = body.find(key);
+    if (found == std::string::npos) return;
+    const std::size_t first = found + key.size();
+    const std::size_t last = std::min(body.find_first_not_of("0123456789", first), body.size());
+    body.replace(first, last - first, std::to_string(number));
+  };
+  replace("remaining_ms", std::max<std::int64_t>(0, remaining_ms));
+  replace("waited_ms", 0);
+  return body;
+}
+
+std::optional<base::Uuid> SessionOfGrant(std::string_view kept) {
+  const auto grant = http::JsonValue::Parse(kept);
+  const auto session = grant ? grant->TextOf("session_id") : std::nullopt;
+  return session ? base::Uuid::Parse(*session) : std::nullopt;
 }
 
 std::string WithKey(std::string_view body, std::string_view license_key) {

@@ -15,6 +15,9 @@ namespace tenure::seats {
 std::string GrantJson(const Grant& grant);
 /// A body that was kept, with what it does not have.
 std::string WithKey(std::string_view body, std::string_view license_key);
+/// A grant that was kept, for who asks again: so much is left now, and this time it has not waited.
+std::string GrantAgain(std::string_view kept, std::int64_t remaining_ms);
+std::optional<base::Uuid> SessionOfGrant(std::string_view kept);
 std::string WaitingJson(const Waiting& waiting);
 std::string BeatJson(const base::Uuid& session, const Beat& beat, std::int64_t now_ms);
 /// `{alive: […], lost: […]}`.

@@ -1,5 +1,6 @@
 // The waiting line of a licence, on every store.
 
+#include "http/json_value.hpp"
 #include "seats/test_process.hpp"
 
 namespace tenure::seats {
@@ -211,6 +212,29 @@ TEST_P(SeatLine, AKeyThatWasUsedBeforeHasTheSameAnswerWithoutTheLicenseKey) {
   EXPECT_EQ(stored->status, 201);
   EXPECT_NE(stored->body.find(grant.session.ToString()), std::string::npos);
   EXPECT_EQ(stored->body.find("license_key"), std::string::npos);
+}
+
+/// Who repeats its request counts from when it asked again.
+TEST_P(SeatLine, WhatIsLeftOfAGrantIsToldAnewWhenItsRequestIsRepeated) {
+  a_.Create({.seats = 1, .ttl_ms = 60'000});
+  const base::IdempotencyKey once{"default/ann/acquire/k1", "body"};
+  const Grant grant = Granted(a_.Acquire("m1", {.once = once}));
+  const auto left_after = [&](std::int64_t ms) {
+    clock().Advance(ms);
+    const auto again = a_.AcquireOnce("m1", {.once = once});
+    const auto body = http::JsonValue::Parse(std::get<base::StoredAnswer>(again).body);
+    EXPECT_EQ(body->TextOf("session_id"), grant.session.ToString());
+    return body->Find("remaining_ms")->Number();
+  };
+  EXPECT_EQ(left_after(10'000), 50'000);
+  Renewed(a_.Heartbeat(grant.session));
+  EXPECT_EQ(left_after(1'000), 59'000);
+  EXPECT_EQ(left_after(59'000), 0);
+  EXPECT_EQ(left_after(3'600'000), 0);
+  const Grant next = Granted(a_.Acquire("m1"));
+  EXPECT_EQ(left_after(0), 0) << "it is another holding";
+  EXPECT_TRUE(a_.Release(next.session));
+  EXPECT_EQ(left_after(0), 0);
 }
 
 }  // namespace

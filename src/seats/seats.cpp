@@ -128,18 +128,39 @@ void Seats::AskOnce(AcquireCommand command, const std::optional<base::Idempotenc
           else
             done(result.fault());
         });
+  base::Executor* const home = caller.home;
   SettleOnce(std::move(command), *once, std::move(caller),
-             [done = std::move(done)](db::Result<base::IdempotentReply<Outcome>> result) mutable {
+             [this, home,
+              done = std::move(done)](db::Result<base::IdempotentReply<Outcome>> result) mutable {
                if (!result.ok()) return done(result.fault());
                std::visit(
                    [&](auto& reply) {
-                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(reply)>, Outcome>)
+                     using Reply = std::remove_cvref_t<decltype(reply)>;
+                     if constexpr (std::is_same_v<Reply, Outcome>)
                        done(Acquired(std::get<AcquireOutcome>(std::move(reply))));
+                     else if constexpr (std::is_same_v<Reply, base::StoredAnswer>)
+                       TellAgain(std::move(reply), home, std::move(done));
                      else
                        done(Acquired(std::move(reply)));
                    },
                    result.value());
              });
+}
+
+/// What was left when it was granted is less by now, and it may be over: whoever repeats its request
+/// counts from when it asked again. The clock of the look is read after that.
+void Seats::TellAgain(base::StoredAnswer kept, base::Executor* home, Callback<Acquired> done) {
+  const auto session = SessionOfGrant(kept.body);
+  if (!session) return done(Acquired(std::move(kept)));
+  FindHolding(
+      {{}, *session}, home,
+      [kept = std::move(kept), done = std::move(done)](db::Result<FindHoldingReply> found) mutable {
+        if (!found.ok()) return done(found.fault());
+        const auto& holding = found.value().holding;
+        const bool is_live = holding && !holding->end;
+        kept.body = GrantAgain(kept.body, is_live ? holding->row.expires_ms - holding->now_ms : 0);
+        done(Acquired(std::move(kept)));
+      });
 }
 
 /// Heartbeats under way: in parts, and then by licence where a row alone does not tell.

@@ -117,6 +117,8 @@ class Seats {
   void AskOnce(AcquireCommand command, const std::optional<base::IdempotencyKey>& once,
                base::Caller caller, Callback<Acquired> done);
 
+  void TellAgain(base::StoredAnswer kept, base::Executor* home, Callback<Acquired> done);
+
   db::Store& store_;
   const std::string process_;
   const base::Clock& clock_;

@@ -59,7 +59,7 @@ seats::AcquireCommand SeatRun::CommandOf(const Client& client) {
 void SeatRun::Acquire(std::size_t index, std::size_t process, std::int64_t wait_ms) {
   Client& client = clients_[index];
   seats::AcquireRequest request{key_hash_, CommandOf(client), wait_ms, {}};
-  if (client.session && !Believes(client) && Chance(60)) {
+  if (client.session && !client.was_released && !Believes(client) && Chance(60)) {
     // Its successor vouches that it is over.
     request.command.former = client.session;
     book_.Stops(*client.session, Now());
@@ -117,6 +117,7 @@ void SeatRun::AfterAcquire(std::size_t index, std::int64_t sent_ms, std::size_t 
         index,
         [session = grant->session, until_ms](Client& one) {
           one.session = session;
+          one.was_released = false;
           one.until_ms = until_ms;
           one.ticket.reset();
           one.offered_until_ms = 0;
@@ -236,6 +237,7 @@ void SeatRun::Release(std::size_t index, std::size_t process) {
                     process));
   book_.Stops(*client.session, Now());
   client.until_ms = 0;
+  client.was_released = true;
   seats(process).Release({{}, tenant_, client.person, *client.session}, nullptr,
                          Listen(process, [this, machine = client.machine](const auto& result) {
                            if (result.ok() && result.value().released)
@@ -249,7 +251,7 @@ void SeatRun::Die(Client& client) {
   if (client.session) book_.Stops(*client.session, Now());
   const bool remembers = Chance(60);
   client = {client.machine, client.person, client.life + 1,
-            remembers ? client.session : std::nullopt};
+            remembers ? client.session : std::nullopt, client.was_released};
 }
 
 void SeatRun::SeeTicket(std::size_t index, std::size_t process) {

@@ -125,23 +125,35 @@ void SeatBook::JudgeBeliefs() {
     const Heard& given = entries_[i].heard;
     if (entries_[i].ends || given.what == What::kBeat) continue;
     std::set<std::string> believing;
+    bool believed = false;
     for (std::size_t j = 0; j < i; ++j) {
       const Heard& other = entries_[j].heard;
       if (entries_[j].ends || EndOf(other) <= given.at_ms) continue;
+      believed = believed || other.machine == given.machine;
       if (other.machine != given.machine)
         believing.insert(other.machine);
       else if (other.person != given.person && !is_restored_)
         report_(fmt::format("the seat of {} on machine {} is {}'s, who still believes in it",
                             given.person, given.machine, other.person));
     }
-    if (given.what == What::kResume) continue;
+    const auto holders = static_cast<std::int64_t>(believing.size()) + 1;
+    if (given.what == What::kResume) {
+      // Of a licence that drains, too. But there were never more seats than this, and a restored store
+      // may take somebody for the holder of a seat that was given on since.
+      const auto most =
+          std::ranges::max_element(limits_, {}, &std::pair<const int, std::int64_t>::second);
+      if (!believed && most != limits_.end() && holders > most->second)
+        report_(
+            fmt::format("K1: machine {} resumes one of {} seats, and {} others believe in theirs",
+                        given.machine, most->second, believing.size()));
+      continue;
+    }
     const auto limit = limits_.upper_bound(given.commit);
     if (limit == limits_.begin()) continue;
     std::int64_t seats = std::prev(limit)->second;
     // It may have been lowered behind the grant, in the same transaction.
     if (std::prev(limit)->first == given.commit && std::prev(limit) != limits_.begin())
       seats = std::max(seats, std::prev(limit, 2)->second);
-    const auto holders = static_cast<std::int64_t>(believing.size()) + 1;
     most_ = std::max(most_, holders);
     if (holders > seats)
       report_(fmt::format("K1: machine {} is given a seat of {}, and {} others believe in theirs",

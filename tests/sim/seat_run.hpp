@@ -75,6 +75,7 @@ class SeatRun : public SeedRun {
     std::string person{};
     int life = 0;  ///< rises with each death: what was asked before is not listened to
     std::optional<base::Uuid> session{};  ///< of the last holding that it knows of
+    bool was_released = false;            ///< it asked for that, whatever became of it
     std::int64_t until_ms = 0;            ///< so long it believes
     std::optional<base::Uuid> ticket{};
     std::int64_t offered_until_ms = 0;  ///< on the store's clock; 0: it was told of no offer

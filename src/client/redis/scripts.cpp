@@ -23,41 +23,41 @@ std::string Sha1Of(const std::string& text) {
   return hex;
 }
 
-RedisScript ScriptOf(std::string_view operation, std::initializer_list<std::string_view> parts) {
+}  // namespace
+
+RedisScript MakeScript(std::string_view operation, std::initializer_list<std::string_view> parts) {
   RedisScript script{.operation = operation, .text = {}, .sha = {}};
   for (const std::string_view part : parts) script.text += part;
   script.sha = Sha1Of(script.text);
   return script;
 }
 
-}  // namespace
-
 const RedisScript& AcquireScript() {
-  static const RedisScript script = ScriptOf("acquire", {lua::kRecord, lua::kAcquire});
+  static const RedisScript script = MakeScript("acquire", {lua::kRecord, lua::kAcquire});
   return script;
 }
 const RedisScript& RenewScript() {
-  static const RedisScript script = ScriptOf("renew", {lua::kRecord, lua::kRenew});
+  static const RedisScript script = MakeScript("renew", {lua::kRecord, lua::kRenew});
   return script;
 }
 const RedisScript& ReleaseScript() {
-  static const RedisScript script = ScriptOf("release", {lua::kRecord, lua::kRelease});
+  static const RedisScript script = MakeScript("release", {lua::kRecord, lua::kRelease});
   return script;
 }
 const RedisScript& BreakScript() {
-  static const RedisScript script = ScriptOf("break", {lua::kRecord, lua::kBreak});
+  static const RedisScript script = MakeScript("break", {lua::kRecord, lua::kBreak});
   return script;
 }
 const RedisScript& GetScript() {
-  static const RedisScript script = ScriptOf("get", {lua::kRecord, lua::kView, lua::kGet});
+  static const RedisScript script = MakeScript("get", {lua::kRecord, lua::kView, lua::kGet});
   return script;
 }
 const RedisScript& ListScript() {
-  static const RedisScript script = ScriptOf("list", {lua::kRecord, lua::kView, lua::kList});
+  static const RedisScript script = MakeScript("list", {lua::kRecord, lua::kView, lua::kList});
   return script;
 }
 const RedisScript& SettingsScript() {
-  static const RedisScript script = ScriptOf("settings", {lua::kRecord, lua::kSettings});
+  static const RedisScript script = MakeScript("settings", {lua::kRecord, lua::kSettings});
   return script;
 }
 

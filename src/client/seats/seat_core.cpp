@@ -275,6 +275,17 @@ void SeatCore::Remember(const std::string& session) {
   }
 }
 
+/// Before a session is released: whoever names it later as the one that it goes on with would be believed
+/// by a store that was restored and has forgotten the release, and the seat may be another's by then.
+/// Should the release not arrive, the next session resumes the seat all the same.
+void SeatCore::Forget() {
+  {
+    const base::Lock lock(mutex_);
+    former_.clear();
+  }
+  Remember({});
+}
+
 std::string SeatCore::former() const {
   const base::Lock lock(mutex_);
   return former_;
@@ -406,9 +417,9 @@ seats::Released SeatCore::Close() {
   if (lease.name().empty()) return {};
   if (const auto verdict = loss ? loss->verdict : std::nullopt)
     return {.released = false, .reason = verdict};
+  if (!loss) Forget();
   try {
     const leases::ReleaseOutcome outcome = lease.Close();
-    Remember({});
     if (outcome.released) return {.released = true};
     const auto gone = server_.verdicts().Take(lease.term());
     return {.released = false, .reason = gone ? gone->reason : seats::LossReason::kUnknown};
@@ -429,13 +440,16 @@ void SeatCore::Shutdown() noexcept {
     if (again_.joinable()) again_.join();
   }
   leases::Lease lease;
+  bool releases = false;
   {
     const base::Lock lock(mutex_);
     lease = std::exchange(lease_, {});
     seat_.reset();  // what is told from now on concerns nobody
+    releases = !lease.name().empty() && !loss_;
   }
-  // Its destructor releases; a successor that names this session may come at any time.
+  // Its destructor releases; a successor may come at any time.
   const base::Lock one(acquiring_);
+  if (releases) Forget();
   state_file_.reset();
 }
 

@@ -72,6 +72,7 @@ class SeatCore : public std::enable_shared_from_this<SeatCore> {
 
   std::string former() const;
   void Remember(const std::string& session);
+  void Forget();
 
   const seats::SeatOptions options_;
   const seats::SeatEvents events_;

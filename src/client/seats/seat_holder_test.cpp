@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -447,18 +448,36 @@ TEST_F(SeatHolderTest, CloseEndsAHolderThatWaitsForItsSeat) {
 TEST_F(SeatHolderTest, ARestartNamesTheSessionOfItsStateFile) {
   const support::TempDir dir;
   options.state_file = dir / "seat";
-  backend->WhenReleased([](const std::string&) -> bool { throw ScriptedSeats::Away(); });
-  Holding().reset();
+  const auto killed = Holding();
+  EXPECT_THROW(Make(), StateFileError) << "it is locked while a holder lives";
+  // What stands in the file of one that is killed.
+  std::filesystem::copy_file(dir / "seat", dir / "left");
+  options.state_file = dir / "left";
   backend->NextGrant(2, 60s);
   const auto next = Make();
   next->Acquire();
   EXPECT_EQ(backend->requests().back().former_session, "session-1");
-  EXPECT_THROW(Make(), StateFileError) << "it is locked while a holder lives";
   options.machine_id = "another";
   options.state_file = dir / "seat-2";
   backend->NextGrant(3, 60s);
   Make()->Acquire();
   EXPECT_EQ(backend->requests().back().former_session, "");
+}
+
+/// A store that was restored may have forgotten the release, and believes who names the session.
+TEST_F(SeatHolderTest, WhatWasReleasedIsNotNamedAgainEvenIfTheReleaseDidNotArrive) {
+  const support::TempDir dir;
+  options.state_file = dir / "seat";
+  backend->WhenReleased([](const std::string&) -> bool { throw ScriptedSeats::Away(); });
+  Holding().reset();
+  backend->NextGrant(2, 60s);
+  const auto next = Make();
+  next->Acquire();
+  EXPECT_EQ(backend->requests().back().former_session, "") << "after the destructor";
+  EXPECT_THROW(next->Close(), Unavailable);
+  backend->NextGrant(3, 60s);
+  next->Acquire();
+  EXPECT_EQ(backend->requests().back().former_session, "") << "after Close";
 }
 
 TEST_F(SeatHolderTest, AStateFileOfAnotherMachineIsNotVouchedFor) {
