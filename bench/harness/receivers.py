@@ -76,7 +76,7 @@ class Pusher(Tenure):
         keys.write_text(f"k:{base64.b64encode(secrets.token_bytes(32)).decode()}\n")
         keys.chmod(0o600)
         super().__init__(bench, folder, store, settings=(
-            "push.allow=private 127.0.0.1", f"push.ca_file={ca_file}", f"secrets.key_file={keys}", "rate_limits=off"))
+            "push.allow=private 127.0.0.1", f"push.ca_file={ca_file}", f"secrets.key_file={keys}"))
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
     def call(self, method, path, body=None):

@@ -207,6 +207,16 @@ TEST_P(Push, AKeyOnTopSealsAnewAndTheOldLineMayGo) {
                           key + ":%'") == "1";
   };
   {
+    const auto server = serve(new_line);
+    Eventually("it says that it cannot", [&] {
+      return Api(*server).Get("/metrics").body.find("tenure_push_subscriptions_of_old_keys 1") !=
+             std::string::npos;
+    });
+    EXPECT_EQ(Api(*server).Call("POST", std::string(kSubscriptions) + "s/rotate", "{}").status,
+              409);
+    server->Terminate();
+  }
+  {
     const auto server = serve(new_line + old_line);
     Eventually("it is sealed anew", [&] { return sealed_by("new"); });
     EXPECT_EQ(Api(*server).Get("/health").Json()["push"]["of_old_keys"].Int(), 0);
