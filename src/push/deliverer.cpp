@@ -306,8 +306,11 @@ void Deliverer::Loaded(const SubscriptionKey& key, const FindReply& found) {
     if (it == held_.end() || it->second.is_leaving || stopping_) return;
     Held& held = it->second;
     if (!found.subscription || !found.subscription->is_delivered() ||
-        (held.delivery && held.id != found.subscription->id))
-      return;  // the next look sees it
+        (held.delivery && held.id != found.subscription->id)) {
+      // The next look sees it, also one that was made anew under the same revision meanwhile.
+      held.revision = 0;
+      return;
+    }
     const Subscription& subscription = *found.subscription;
     held.revision = subscription.revision;
     held.id = subscription.id;
