@@ -4,9 +4,10 @@ measure(bench), which returns figures."""
 from . import (authentication, floods, growth_history, growth_live, idle, leases_handover, leases_held, leases_loss, leases_pg,
                leases_sqlite, messages_growth, messages_http, messages_latency, messages_library,
                messages_snapshot, overload, pg_create, pg_existing, seats_denials, seats_handover, seats_log,
-               seats_rates, seats_storm, sqlite_create, sqlite_existing, strangers, usage_window, wake_three)
+               seats_rates, seats_storm, sqlite_create, sqlite_existing, strangers, usage_window, wake_three,
+               webhooks)
 
 ROWS = [sqlite_existing, sqlite_create, pg_create, pg_existing, usage_window, leases_pg, leases_sqlite,
         leases_handover, leases_held, leases_loss, messages_library, messages_http, messages_latency,
         messages_growth, messages_snapshot, seats_rates, seats_denials, seats_handover, seats_storm, seats_log,
-        strangers, wake_three, idle, growth_history, growth_live, overload, floods, authentication]
+        webhooks, strangers, wake_three, idle, growth_history, growth_live, overload, floods, authentication]

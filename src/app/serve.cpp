@@ -52,6 +52,8 @@ void PrintPlaces(const Service& service) {
   fmt::print("Tenure {} listens on {}\n", TENURE_VERSION, service.Url());
   if (const std::string url = service.OpsUrl(); !url.empty())
     fmt::print("Health and metrics are also on {}, without a token\n", url);
+  if (const std::string url = service.WebhooksUrl(); !url.empty())
+    fmt::print("Webhooks are also taken on {}, and nothing else\n", url);
   fmt::print("Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n",
              service.StorePlace());
 }
@@ -146,6 +148,7 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
     base::SetLogLevel(loaded.log.level);
     current.rate_limits = loaded.rate_limits;
     service.UseRateLimits(current.rate_limits);
+    service.ReadAgain();
     if (service.encrypts() && loaded.tls.enabled()) {
       current.tls = loaded.tls;
       service.UseCertificate(current.tls);

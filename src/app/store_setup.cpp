@@ -1,5 +1,6 @@
 #include "app/store_setup.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -133,8 +134,10 @@ std::span<const db::Query* const> AllQueries() {
   static const std::vector<const db::Query*> all = [] {
     const auto own = db::sql::All();
     std::vector<const db::Query*> queries(own.begin(), own.end());
+    // Two capabilities may need the same: each is prepared once.
     for (const server::Capability& each : AllCapabilities())
-      queries.insert(queries.end(), each.queries.begin(), each.queries.end());
+      for (const db::Query* query : each.queries)
+        if (std::ranges::find(queries, query) == queries.end()) queries.push_back(query);
     return queries;
   }();
   return all;

@@ -125,6 +125,7 @@ struct RateLimitSettings {
   base::Rate tasks;
   base::Rate messages;
   base::Rate inbox;
+  base::Rate webhooks;
   base::Rate licenses;
   base::Rate push;
   base::Rate seats_acquire{10, 60'000};
@@ -195,6 +196,22 @@ struct MessageSettings {
   std::int64_t poll_max_ms = 1'000;
 
   friend bool operator==(const MessageSettings&, const MessageSettings&) = default;
+};
+
+struct QueueSettings {
+  std::vector<std::string> files;  ///< of bots
+
+  friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+struct WebhookSettings {
+  Address listen;  ///< empty: only the main listener
+  std::size_t max_body_bytes = 25 * 1024 * 1024;
+  std::size_t bytes_in_flight = 256 * 1024 * 1024;
+  std::int64_t retention_ms = 8LL * 86'400'000;
+  std::int64_t dedup_ms = 8LL * 86'400'000;
+
+  friend bool operator==(const WebhookSettings&, const WebhookSettings&) = default;
 };
 
 struct InboxSettings {
@@ -274,6 +291,8 @@ struct Settings {
   TopicSettings topics;
   MessageSettings messages;
   InboxSettings inbox;
+  QueueSettings queues;
+  WebhookSettings webhooks;
   SeatSettings seats;
   PushSettings push;
   SecretSettings secrets;

@@ -258,6 +258,13 @@ const Setting kTable[] = {
      "The same for the inbox.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
+    {"rate_limits.webhooks",
+     RateLimit{AT(rate_limits.webhooks)},
+     "The same for webhooks and the bots that get them. A source's own limit (`rate`) counts "
+     "beside "
+     "it.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
     {"rate_limits.licenses",
      RateLimit{AT(rate_limits.licenses)},
      "The same for organisations and licences: what operators ask and change.",
@@ -391,6 +398,34 @@ const Setting kTable[] = {
      "How many failures of an inbound message may be reported until it is dead. Claims that end "
      "without a word, because their worker crashed, have three times this budget.",
      "Up when what your handlers need is often away for long."},
+
+    {"queues.files", TextList{AT(queues.files), 0},
+     "Files of sources and bots, one for each tenant. The first process that starts puts them in "
+     "force; one that starts with another file says what differs, and refuses.",
+     "When bots are configured by files that are rolled out with the program; afterwards `tenure "
+     "queue apply` changes them."},
+    {"webhooks.listen", OptionalHostPort{AT(webhooks.listen)},
+     "A second address, which takes webhooks and serves nothing else, to anybody: a webhook's "
+     "signature opens it. With TLS if `listen` has it.",
+     "Where GitHub is to reach webhooks and nobody is to reach anything else; without "
+     "authentication the main listener serves local clients only."},
+    {"webhooks.max_body", ByteSize{AT(webhooks.max_body_bytes), 64 * kKiB, 64 * kMiB},
+     "The largest body of a webhook. One that is larger is refused by its header, before it is "
+     "read.",
+     "Not below 25MiB where GitHub sends: it sends no more."},
+    {"webhooks.bytes_in_flight", ByteSize{AT(webhooks.bytes_in_flight), 1 * kMiB, 64 * kGiB},
+     "How much of all webhooks that are being received this process keeps at a time. What is "
+     "beyond "
+     "it is refused with 503, and nothing of it is stored.",
+     "Down where memory is small; to several times `webhooks.max_body` at least."},
+    {"webhooks.retention", Duration{AT(webhooks.retention_ms), kMinute, 3'650 * kDay},
+     "How long an event that a webhook brought is kept, with its body.",
+     "Up to look at older ones; down where bodies take too much of the disk."},
+    {"webhooks.dedup", Duration{AT(webhooks.dedup_ms), kMinute, 366 * kDay},
+     "For how long a delivery that comes again, with the id that its source gave it, is the same "
+     "event. Afterwards it is a new one.",
+     "To more than the time after which a source still delivers again: GitHub for 3 days, an "
+     "Enterprise Server for 7."},
 
     {"seats.ttl",
      Duration{AT(seats.ttl_ms), 2 * kSecond, kDay},

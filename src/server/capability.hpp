@@ -76,6 +76,7 @@ struct Running {
   std::vector<Job> jobs{};
   std::function<void(base::JsonWriter&)> write_health{};  ///< a field of /health, from memory
   std::function<void()> start{};
+  std::function<void()> read_again{};    ///< SIGHUP: files that it keeps in memory
   std::function<void()> stop_waiting{};  ///< ends the requests that nothing else would end soon
   std::function<void()> stop{};
 };

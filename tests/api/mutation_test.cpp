@@ -159,14 +159,14 @@ class Mutation : public testing::TestWithParam<Engine> {
 TEST_P(Mutation, OfABodyIsAnsweredAsDocumented) {
   for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
     if (method == "GET" || method == "DELETE") continue;
-    const auto [target, body] = samples_.RequestOf(method, path);
+    const auto [target, body, headers] = samples_.RequestOf(method, path);
     for (const std::string& changed : Changed(body)) Ask(method, target, changed);
   }
 }
 
 TEST_P(Mutation, OfATargetIsAnsweredAsDocumented) {
   for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
-    const auto [target, body] = samples_.RequestOf(method, path);
+    const auto [target, body, headers] = samples_.RequestOf(method, path);
     for (const std::string& query : kOddQueries) Ask(method, target + "?" + query, body);
     const std::size_t begin = path.find('{');
     if (begin == std::string::npos) continue;

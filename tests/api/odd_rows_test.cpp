@@ -119,7 +119,7 @@ class OddRows : public testing::TestWithParam<Engine> {
     const SampleRequests samples(api);
     for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
       const auto request = samples.RequestOf(method, path);
-      requests_.push_back({method, request.target, request.body});
+      requests_.push_back({method, request.target, request.body, request.headers});
     }
     const Topic topic(api);
     requests_.push_back({"POST", "/api/v1/messages", topic.Message(R"(,"headers":{"a":1})")});
