@@ -180,11 +180,12 @@ TEST_P(Mutation, OfATargetIsAnsweredAsDocumented) {
 TEST_P(Mutation, ByChanceIsAnsweredAsDocumented) {
   struct Proper {
     std::string method, target, body;
+    support::HttpHeaders headers{};
   };
   std::vector<Proper> requests;
   for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
-    const auto [target, body] = samples_.RequestOf(method, path);
-    requests.push_back({method, target, body});
+    const auto [target, body, headers] = samples_.RequestOf(method, path);
+    requests.push_back({method, target, body, headers});
   }
   // What has more in it than what is carried out by itself.
   const Topic topic(api_);
@@ -208,8 +209,7 @@ TEST_P(Mutation, ByChanceIsAnsweredAsDocumented) {
     const auto any = [&](const auto& all) -> const auto& {
       return all[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];
     };
-    auto [method, target, body] = any(requests);
-    support::HttpHeaders headers;
+    auto [method, target, body, headers] = any(requests);
     if (random() % 4 == 0) target += "?" + any(kOddQueries);
     if (random() % 2 == 0) headers.push_back(any(kOddHeaders));
     for (auto changes = random() % 3; changes > 0; --changes) {
