@@ -20,6 +20,7 @@
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "config/load.hpp"
+#include "push/places.hpp"
 
 namespace tenure::app {
 namespace {
@@ -169,7 +170,8 @@ int RunServe(const config::Settings& settings, const config::Sources& sources) {
   const std::string instance = base::NewProcessName();
   SetUpLog(settings.log, instance);
   const sigset_t waited = BlockSignals();
-  RaiseDescriptorLimit(settings.http.max_connections);
+  RaiseDescriptorLimit(settings.http.max_connections +
+                       (settings.push.allow.empty() ? 0 : push::kMostUnderWay));
   CheckDoors(settings, false);
   Service service(settings, instance);
   service.Start();

@@ -155,6 +155,8 @@ const std::vector<Elsewhere> kRaisedElsewhere = {
      "tenure_push_subscriptions_disabled 1"},
     {"tenure_push_subscriptions_held", "tests/api/push_test.cpp",
      "tenure_push_subscriptions_held 1"},
+    {"tenure_push_subscriptions_of_old_keys", "tests/api/push_test.cpp",
+     "tenure_push_subscriptions_of_old_keys 1"},
     {"tenure_tls_certificate_end_timestamp_seconds", "src/http/certificate_test.cpp",
      "tenure_tls_certificate_end_timestamp_seconds"},
     {"tenure_tls_handshakes_total", "src/http/server_tls_test.cpp", "tenure_tls_handshakes_total"},

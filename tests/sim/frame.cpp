@@ -85,6 +85,10 @@ void Ensemble::Drive(std::size_t index) {
   } while (process.wake->RunDue() > 0);
 }
 
+void Ensemble::RunTimers(std::size_t process) {
+  if (processes_[process].wake) processes_[process].wake->RunDue();
+}
+
 SeedRun::SeedRun(Ensemble& ensemble, std::uint64_t seed, int steps)
     : ensemble_(ensemble),
       steps_(steps),

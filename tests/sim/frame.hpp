@@ -85,6 +85,8 @@ class Ensemble {
   /// Runs lanes and waiters until nothing moves at this instant. Throws ProcessCrash and
   /// NeverRests.
   void Drive(std::size_t process);
+  /// Its timers run, its lanes do not: as when the store does not answer.
+  void RunTimers(std::size_t process);
 
   std::size_t size() const { return processes_.size(); }
   bool IsUp(std::size_t process) const { return processes_[process].server != nullptr; }
