@@ -340,6 +340,24 @@ TEST(WhyJob, SaysWhenItRunsNextAndWhatStoodInItsWay) {
                                                       "GET /api/v1/jobs/nightly/runs?limit=20"}));
 }
 
+TEST(WhyJob, FindsTheRunInTheWayBehindManyThatWereLeftOut) {
+  const std::string job =
+      R"({"name":"nightly","enabled":true,"paused":null,"time_zone":"UTC","upcoming":[)"
+      R"({"time":"2026-01-02T02:00:00.000Z","local_time":"2026-01-02T02:00:00"}]})";
+  const std::string skipped =
+      R"({"items":[{"run_id":"b","nominal_time":"2026-01-01T03:00:00.000Z","status":"skipped",)"
+      R"("skipped_reason":"overlap","blocked_by":"a"}]})";
+  const std::string retrying =
+      R"({"items":[{"run_id":"a","nominal_time":"2026-01-01T02:00:00.000Z","status":"retrying",)"
+      R"("retry_at":"2026-01-01T03:00:30.000Z","error":"no luck"}]})";
+  const ScriptedServer server({Ok(job), Ok(skipped), Ok(R"({"items":[]})"), Ok(retrying)});
+  EXPECT_THAT(server.Run({"why", "job", "nightly"}).out,
+              testing::HasSubstr("The run of 2026-01-01T03:00:00.000Z was skipped because that of "
+                                 "2026-01-01T02:00:00.000Z is tried again at "
+                                 "2026-01-01T03:00:30.000Z (\"no luck\")."));
+  EXPECT_EQ(server.asked().back(), "GET /api/v1/jobs/nightly/runs?limit=20&status=retrying");
+}
+
 TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
   const ScriptedServer server(
       {Ok(std::string(kHealth)),
