@@ -6,9 +6,9 @@
 
 namespace tenure::fuzz {
 
-void CheckRefusal(const http::ProblemError& error) {
+void CheckRefusal(const http::ProblemError& error, int status) {
   const http::Response response = http::ToResponse(error.problem(), "fuzz");
-  TENURE_CHECK(response.status == 400, "bad input is refused with another status than 400");
+  TENURE_CHECK(response.status == status, "bad input is refused with another status than it is to");
   TENURE_CHECK(base::IsStorableText(response.body), "a refusal is not UTF-8");
   thread_local simdjson::dom::parser parser;
   simdjson::dom::object object;

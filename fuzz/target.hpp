@@ -35,7 +35,7 @@ class PaddedBody {
   std::size_t size_;
 };
 
-/// A refusal must itself be an answer that every client can read: UTF-8, one JSON object, 400.
-void CheckRefusal(const http::ProblemError& error);
+/// A refusal must itself be an answer that every client can read: UTF-8, one JSON object, with that status.
+void CheckRefusal(const http::ProblemError& error, int status = 400);
 
 }  // namespace tenure::fuzz

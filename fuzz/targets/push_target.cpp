@@ -8,16 +8,23 @@
 //     that very address, and a public one.
 //  3. What is wrong can be printed, and does not quote the url.
 //  4. What was not sealed with a key that we have does not open.
+//  5. A subscription that is let through is within its bounds, its url and headers among them; a refusal is an answer
+//     that can be read.
+//  6. A pause that an endpoint asks for is between nothing and a day, whatever it says and whenever.
 
 #include <arpa/inet.h>
 
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
+#include "http/retry_after.hpp"
 #include "push/cloud_event.hpp"
+#include "push/put_body.hpp"
 #include "push/signature.hpp"
 #include "push/subscription.hpp"
 #include "push/target.hpp"
@@ -89,6 +96,38 @@ void CheckEvent(std::string_view text) {
     TENURE_CHECK(key->size() >= push::kMinSecretBytes, "a secret is too short");
 }
 
+void CheckPut(std::string_view json) {
+  static const std::vector<push::AllowedHost> everything{{"*", false}};
+  const PaddedBody body(json);
+  std::optional<push::PutCommand> put;
+  try {
+    put = push::ReadPutBody(body.view(), {"t", "s"}, everything);
+  } catch (const http::ProblemError& error) {
+    // 422: it can be read and not meant.
+    return CheckRefusal(error, error.problem().status == 422 ? 422 : 400);
+  }
+  TENURE_CHECK(!push::TargetProblem(everything, put->url), "a url that may not be is let through");
+  TENURE_CHECK(!put->topic.empty() && base::IsStorableText(put->topic),
+               "a topic that cannot be stored is let through");
+  TENURE_CHECK(put->max_in_flight >= 1 && put->max_in_flight <= push::kMostInFlight,
+               "more in flight than may be");
+  TENURE_CHECK(put->timeout_ms >= push::kLeastTimeoutMs && put->timeout_ms <= push::kMostTimeoutMs,
+               "a time-out beyond its bounds is let through");
+  if (put->secret)
+    TENURE_CHECK(push::ParseSigningSecret(*put->secret), "a secret that is none is let through");
+  if (!put->headers) return;
+  TENURE_CHECK(put->headers->size() <= push::kMaxHeaders, "more headers than may be");
+  for (const auto& [name, value] : *put->headers)
+    TENURE_CHECK(!push::HeaderProblem(name, value), "a header that is none is let through");
+}
+
+void CheckRetryAfter(std::string_view text) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  for (const std::int64_t now_ms : {std::int64_t{0}, std::int64_t{1'766'311'200'000}})
+    if (const auto wait_ms = http::ParseRetryAfterMs(text, now_ms))
+      TENURE_CHECK(*wait_ms >= 0 && *wait_ms <= kDayMs, "a pause beyond its bounds is let through");
+}
+
 }  // namespace
 }  // namespace tenure::fuzz
 
@@ -98,5 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tenure::fuzz::CheckHost(text);
   tenure::fuzz::CheckKeys(text);
   tenure::fuzz::CheckEvent(text);
+  tenure::fuzz::CheckPut(text);
+  tenure::fuzz::CheckRetryAfter(text);
   return 0;
 }

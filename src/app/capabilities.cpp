@@ -10,13 +10,14 @@
 #include "sessions/capability.hpp"
 #include "tasks/capability.hpp"
 #include "usage/capability.hpp"
+#include "webhooks/capability.hpp"
 
 namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
-  return {audit::Capability(), inbox::Capability(), leases::Capability(), messages::Capability(),
-          jobs::Capability(),  push::Capability(),  seats::Capability(),  sessions::Capability(),
-          tasks::Capability(), usage::Capability()};
+  return {audit::Capability(), inbox::Capability(), leases::Capability(),  messages::Capability(),
+          jobs::Capability(),  push::Capability(),  seats::Capability(),   sessions::Capability(),
+          tasks::Capability(), usage::Capability(), webhooks::Capability()};
 }
 
 }  // namespace tenure::app

@@ -20,6 +20,7 @@
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "config/load.hpp"
+#include "push/places.hpp"
 
 namespace tenure::app {
 namespace {
@@ -52,6 +53,8 @@ void PrintPlaces(const Service& service) {
   fmt::print("Tenure {} listens on {}\n", TENURE_VERSION, service.Url());
   if (const std::string url = service.OpsUrl(); !url.empty())
     fmt::print("Health and metrics are also on {}, without a token\n", url);
+  if (const std::string url = service.WebhooksUrl(); !url.empty())
+    fmt::print("Webhooks are also taken on {}, and nothing else\n", url);
   fmt::print("Its data is in {}. Stop it with Ctrl-C: nothing that was answered is lost.\n\n",
              service.StorePlace());
 }
@@ -142,10 +145,14 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
             "config.changed", "a setting was changed",
             {{"setting", change.setting->name}, {"from", change.from}, {"to", change.to}});
     }
+    if (loaded.file_jobs != current.file_jobs)
+      base::LogWarn("config.needs_restart",
+                    "the jobs of the file are others: apply it (tenure config apply), or restart");
     current.log.level = loaded.log.level;
     base::SetLogLevel(loaded.log.level);
     current.rate_limits = loaded.rate_limits;
     service.UseRateLimits(current.rate_limits);
+    service.ReadAgain();
     if (service.encrypts() && loaded.tls.enabled()) {
       current.tls = loaded.tls;
       service.UseCertificate(current.tls);
@@ -166,7 +173,9 @@ int RunServe(const config::Settings& settings, const config::Sources& sources) {
   const std::string instance = base::NewProcessName();
   SetUpLog(settings.log, instance);
   const sigset_t waited = BlockSignals();
-  RaiseDescriptorLimit(settings.http.max_connections);
+  RaiseDescriptorLimit(settings.http.max_connections +
+                       (settings.push.allow.empty() ? 0 : push::kMostUnderWay));
+  CheckWithCapabilities(settings);
   CheckDoors(settings, false);
   Service service(settings, instance);
   service.Start();

@@ -20,6 +20,7 @@ namespace tenure::app {
 namespace {
 
 constexpr std::int64_t kOpsIdleMs = 10'000;
+constexpr int kWebhookConnections = 64;  // descriptors.hpp: of those that are reserved
 
 std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
                                            telemetry::Registry& metrics) {
@@ -115,6 +116,29 @@ http::ServerOptions OpsServerOptionsOf(const config::Settings& settings) {
   return options;
 }
 
+/// Webhooks and nothing else, to anybody: what opens a route of theirs is a signature. A loop of its
+/// own, so that what strangers send keeps nobody else waiting.
+http::ServerOptions WebhookServerOptionsOf(const config::Settings& settings,
+                                           const server::CapabilityList& capabilities,
+                                           const http::CertificateKeeper* certificate) {
+  http::ServerOptions options = ListenerOptions(settings.http, settings.webhooks.listen);
+  options.flag = "--set webhooks.listen";
+  options.visitors = http::Visitors::kAnybody;
+  options.certificate = certificate;
+  options.threads = 1;
+  options.max_connections = kWebhookConnections;
+  options.proxies = ProxiesOf(settings.http);
+  options.rate_classes = RateClassesOf(settings.rate_limits, capabilities);
+  return options;
+}
+
+http::Router SignedRoutes(const http::Router& all) {
+  http::Router router;
+  for (const http::Route& route : all.routes())
+    if (route.scope == http::kSigned) router.Add(route);
+  return router;
+}
+
 std::string UrlOf(std::string_view scheme, const config::Address& address, std::uint16_t port) {
   return fmt::format("{}://{}", scheme, config::AddressText({address.host, port}));
 }
@@ -131,6 +155,13 @@ std::vector<http::RateClass> RateClassesOf(const config::RateLimitSettings& sett
   return classes;
 }
 
+void CheckWithCapabilities(const config::Settings& settings) {
+  config::Problems problems;
+  for (const server::Capability& each : AllCapabilities())
+    if (each.check) each.check(settings, problems);
+  if (!problems.empty()) throw config::SettingsError(std::move(problems));
+}
+
 void CheckDoors(const config::Settings& settings, bool while_another_runs) {
   telemetry::Registry unused;
   if (settings.auth.enabled()) auth::Authentication(settings.auth, base::SystemClock(), unused);
@@ -140,6 +171,8 @@ void CheckDoors(const config::Settings& settings, bool while_another_runs) {
                      while_another_runs);
   if (!settings.ops.listen.host.empty())
     http::CheckAddress(OpsServerOptionsOf(settings), settings.auth.enabled(), while_another_runs);
+  if (!settings.webhooks.listen.host.empty())
+    http::CheckAddress(WebhookServerOptionsOf(settings, {}, nullptr), false, while_another_runs);
 }
 
 Service::Service(const config::Settings& settings, const std::string& process,
@@ -175,7 +208,12 @@ Service::Service(const config::Settings& settings, const std::string& process,
       ops_router_(OpsListenerRoutes(ops_)),
       ops_server_(MakeIf<http::Server>(!settings_.ops.listen.host.empty(),
                                        OpsServerOptionsOf(settings_), ops_router_, metrics_,
-                                       base::SystemClock())) {
+                                       base::SystemClock())),
+      webhook_router_(SignedRoutes(router_)),
+      webhook_server_(
+          MakeIf<http::Server>(!settings_.webhooks.listen.host.empty(),
+                               WebhookServerOptionsOf(settings_, capabilities, certificate_.get()),
+                               webhook_router_, metrics_, base::SystemClock(), nullptr, &tracer_)) {
   ShowReadiness(ops_, metrics_);
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
@@ -201,8 +239,14 @@ void Service::Start() {
   if (certificate_) certificate_->Start();
   server_.Start();  // may refuse: what works in the background begins after it
   if (ops_server_) ops_server_->Start();  // the same
+  if (webhook_server_) webhook_server_->Start();
   watch_.Start();
-  capabilities_.Start();
+  try {
+    capabilities_.Start();
+  } catch (...) {  // one of them refuses, as for a file that is not what is in force
+    Stop();
+    throw;
+  }
   background_.Start();
   server_tasks_.Start();
 }
@@ -212,6 +256,7 @@ void Service::Stop() {
   // Those who wait for a lease or for messages are answered first: nothing else would end their
   // requests soon.
   capabilities_.StopWaiting();
+  if (webhook_server_) webhook_server_->Stop(settings_.http.stop_grace_ms);
   server_.Stop(settings_.http.stop_grace_ms);
   if (auth_) auth_->Stop();
   if (certificate_) certificate_->Stop();
@@ -235,6 +280,22 @@ std::string Service::Url() const {
 
 std::string Service::OpsUrl() const {
   return ops_server_ ? UrlOf("http", settings_.ops.listen, ops_server_->port()) : "";
+}
+
+std::string Service::WebhooksUrl() const {
+  return webhook_server_ ? UrlOf(encrypts() ? "https" : "http", settings_.webhooks.listen,
+                                 webhook_server_->port())
+                         : "";
+}
+
+void Service::UseRateLimits(const config::RateLimitSettings& settings) {
+  server_.UseRates(RateClassesOf(settings, list_));
+  if (webhook_server_) webhook_server_->UseRates(RateClassesOf(settings, list_));
+}
+
+void Service::ReadAgain() {
+  for (const server::Running& each : capabilities_.running())
+    if (each.read_again) each.read_again();
 }
 
 }  // namespace tenure::app

@@ -35,6 +35,8 @@ std::vector<http::RateClass> RateClassesOf(
 
 /// What can be wrong with the way in, found before the store is touched: addresses, certificate,
 /// keys. Throws base::UserError. `while_another_runs`: addresses may be in use.
+/// What of the settings only a capability can tell: all that is wrong. Throws config::SettingsError.
+void CheckWithCapabilities(const config::Settings& settings);
 void CheckDoors(const config::Settings& settings, bool while_another_runs);
 
 /// One server process, put together: store, lanes, capabilities, background jobs, listener. Which
@@ -59,9 +61,9 @@ class Service {
   /// SIGHUP: from now on this certificate. REQUIRES: `encrypts()`.
   void UseCertificate(const config::TlsSettings& settings);
   /// SIGHUP: from now on these limits.
-  void UseRateLimits(const config::RateLimitSettings& settings) {
-    server_.UseRates(RateClassesOf(settings, list_));
-  }
+  void UseRateLimits(const config::RateLimitSettings& settings);
+  /// SIGHUP: what capabilities keep of files is read again.
+  void ReadAgain();
   /// Whether it speaks TLS.
   bool encrypts() const { return certificate_ != nullptr; }
   /// Whether requests must carry a token; false: protected mode.
@@ -70,6 +72,8 @@ class Service {
   std::string Url() const;
   /// Of the second listener; empty when there is none.
   std::string OpsUrl() const;
+  /// Of the listener for webhooks; empty when there is none.
+  std::string WebhooksUrl() const;
   std::string StorePlace() const { return ops_.store_place; }
   const http::Router& router() const { return router_; }
 
@@ -98,6 +102,8 @@ class Service {
   http::Server server_;
   const http::Router ops_router_;
   std::unique_ptr<http::Server> ops_server_;  // null: there is only the main one
+  const http::Router webhook_router_;
+  std::unique_ptr<http::Server> webhook_server_;  // the same
 };
 
 }  // namespace tenure::app

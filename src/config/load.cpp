@@ -181,7 +181,14 @@ void CheckListeners(const Loaded& loaded, Problems& problems) {
     problems.push_back({WhereOf(loaded, {"ops.listen", "listen"}),
                         fmt::format("{} must not be {}: it serves without a token",
                                     Shown(loaded, "ops.listen"), Shown(loaded, "listen"))});
-  if (!settings.http.trusted_proxies.empty() && !settings.auth.enabled())
+  const Address& webhooks = settings.webhooks.listen;
+  for (const auto& [name, other] :
+       {std::pair("listen", settings.listen), std::pair("ops.listen", settings.ops.listen)})
+    if (webhooks == other && webhooks.port != 0)
+      problems.push_back({WhereOf(loaded, {"webhooks.listen", name}),
+                          fmt::format("{} must not be {}: it serves webhooks and nothing else",
+                                      Shown(loaded, "webhooks.listen"), Shown(loaded, name))});
+  if (!settings.http.trusted_proxies.empty() && !settings.auth.enabled() && webhooks.host.empty())
     problems.push_back({WhereOf(loaded, {"http.trusted_proxies"}),
                         "http.trusted_proxies has no use without authentication: what came through "
                         "a proxy is refused then"});
@@ -207,7 +214,8 @@ Origin Loaded::OriginOf(const Setting& setting) const {
 Loaded Load(const Sources& sources) {
   Loaded loaded;
   Problems problems;
-  if (sources.file) Apply(FromFile(*sources.file, problems), loaded, problems);
+  if (sources.file)
+    Apply(FromFile(*sources.file, problems, loaded.settings.file_jobs), loaded, problems);
   std::ranges::stable_sort(problems, {}, &Problem::line);  // as somebody goes through the file
   Apply(FromEnvironment(sources.environment, problems), loaded, problems);
   Apply(FromFlags(sources.flags, problems), loaded, problems);

@@ -258,9 +258,21 @@ const Setting kTable[] = {
      "The same for the inbox.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
+    {"rate_limits.webhooks",
+     RateLimit{AT(rate_limits.webhooks)},
+     "The same for webhooks and the bots that get them. A source's own limit (`rate`) counts "
+     "beside "
+     "it.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
     {"rate_limits.licenses",
      RateLimit{AT(rate_limits.licenses)},
      "The same for organisations and licences: what operators ask and change.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
+    {"rate_limits.jobs",
+     RateLimit{AT(rate_limits.jobs)},
+     "The same for jobs: what is asked and changed, not what fires.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
     {"rate_limits.push",
@@ -391,6 +403,49 @@ const Setting kTable[] = {
      "How many failures of an inbound message may be reported until it is dead. Claims that end "
      "without a word, because their worker crashed, have three times this budget.",
      "Up when what your handlers need is often away for long."},
+
+    {"jobs.max", Integer{AT(jobs.max), 1, 1'000'000},
+     "How many jobs a tenant may have; one more is answered 409.",
+     "Up for a tenant with more schedules; down to notice soon who makes one for each request."},
+    {"jobs.retention", Duration{AT(jobs.retention_ms), kSecond, 3'650 * kDay},
+     "How long runs that are over are kept, the last of each job for ever. It is also how far back "
+     "a backfill may go.",
+     "Up when you want to look, or to make up for something, further back."},
+    {"jobs.skipped_retention", Duration{AT(jobs.skipped_retention_ms), kSecond, 3'650 * kDay},
+     "How long notes of times that were left out are kept; never longer than `jobs.retention`.",
+     "Up when nobody looks at them each week."},
+    {"jobs.missed_after", Duration{AT(jobs.missed_after_ms), 0, kHour},
+     "How late a time may fire and still count as late, not as missed: what is later is treated by "
+     "the job's `missed`.",
+     "Up when the store is often away for longer and each time matters; the same in all "
+     "processes."},
+    {"queues.files", TextList{AT(queues.files), 0},
+     "Files of sources and bots, one for each tenant. The first process that starts puts them in "
+     "force; one that starts with another file says what differs, and refuses.",
+     "When bots are configured by files that are rolled out with the program; afterwards `tenure "
+     "queue apply` changes them."},
+    {"webhooks.listen", OptionalHostPort{AT(webhooks.listen)},
+     "A second address, which takes webhooks and serves nothing else, to anybody: a webhook's "
+     "signature opens it. With TLS if `listen` has it.",
+     "Where GitHub is to reach webhooks and nobody is to reach anything else; without "
+     "authentication the main listener serves local clients only."},
+    {"webhooks.max_body", ByteSize{AT(webhooks.max_body_bytes), 64 * kKiB, 64 * kMiB},
+     "The largest body of a webhook. One that is larger is refused by its header, before it is "
+     "read.",
+     "Not below 25MiB where GitHub sends: it sends no more."},
+    {"webhooks.bytes_in_flight", ByteSize{AT(webhooks.bytes_in_flight), 1 * kMiB, 64 * kGiB},
+     "How much of all webhooks that are being received this process keeps at a time. What is "
+     "beyond "
+     "it is refused with 503, and nothing of it is stored.",
+     "Down where memory is small; to several times `webhooks.max_body` at least."},
+    {"webhooks.retention", Duration{AT(webhooks.retention_ms), kMinute, 3'650 * kDay},
+     "How long an event that a webhook brought is kept, with its body.",
+     "Up to look at older ones; down where bodies take too much of the disk."},
+    {"webhooks.dedup", Duration{AT(webhooks.dedup_ms), kMinute, 366 * kDay},
+     "For how long a delivery that comes again, with the id that its source gave it, is the same "
+     "event. Afterwards it is a new one.",
+     "To more than the time after which a source still delivers again: GitHub for 3 days, an "
+     "Enterprise Server for 7."},
 
     {"seats.ttl",
      Duration{AT(seats.ttl_ms), 2 * kSecond, kDay},

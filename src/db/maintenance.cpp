@@ -24,9 +24,10 @@ StoreIdentity ReadIdentity(Engine& engine) {
 }
 
 std::int64_t RaiseIncarnation(Maintenance& maintenance, std::int64_t now_ms,
-                              const FreezePolicy& policy) {
-  const auto rows = maintenance.Run(sql::kNewIncarnation,
-                                    {std::to_string(now_ms), std::to_string(policy.freeze_ms)});
+                              const FreezePolicy& policy, std::int64_t seen) {
+  const auto rows = maintenance.Run(
+      sql::kNewIncarnation,
+      {std::to_string(now_ms), std::to_string(policy.freeze_ms), std::to_string(seen)});
   return std::stoll(rows.at(0).at(0));
 }
 

@@ -20,10 +20,10 @@ struct StoreIdentity {
 
 StoreIdentity ReadIdentity(Engine& engine);
 
-/// Raises the incarnation within a transaction and returns the new one. From `now_ms` on names are
-/// frozen.
+/// Raises the incarnation within a transaction and returns the new one, which is above `seen` too:
+/// what is known of before a copy was put back. From `now_ms` on names are frozen.
 std::int64_t RaiseIncarnation(Maintenance& maintenance, std::int64_t now_ms,
-                              const FreezePolicy& policy);
+                              const FreezePolicy& policy, std::int64_t seen = 0);
 using NoteIncarnation = std::function<void(Maintenance&, std::int64_t incarnation)>;
 /// The same by hand, in a transaction of its own; `note` adds to it (null: nothing).
 std::int64_t NewIncarnation(Engine& engine, const FreezePolicy& policy = {},

@@ -1,7 +1,7 @@
 #pragma once
 
-// libcurl's handles with owners, and its calls with their results checked. For client.cpp and
-// outgoing.cpp only.
+// libcurl's handles with owners, and its calls with their results checked. For client.cpp,
+// outgoing.cpp and multi_loop only.
 
 #include <memory>
 #include <string>

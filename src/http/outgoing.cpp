@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <deque>
 #include <iterator>
 #include <thread>
@@ -12,21 +11,27 @@
 #include "base/operator_url.hpp"
 #include "base/time_text.hpp"
 #include "http/curl.hpp"
+#include "http/multi_loop.hpp"
+#include "http/retry_after.hpp"
 #include "http/text.hpp"
 
 namespace tenure::http {
 namespace {
 
 /// Nothing depends on it: libcurl's own timers, deadlines and `Send` end the wait.
-constexpr std::int64_t kPollMs = 60'000;
+constexpr std::int64_t kWaitMs = 60'000;
 
-OutgoingReply NotSent(std::string why) { return {.error = std::move(why)}; }
+using OwnDoing = OutgoingReply::OwnDoing;
 
-constexpr std::int64_t kMaxRetryAfterMs = 24LL * 60 * 60 * 1'000;
+OutgoingReply NotSent(std::string why, OwnDoing own_doing) {
+  return {.error = std::move(why), .own_doing = own_doing};
+}
+
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 constexpr std::size_t kMaxTroubleBytes = 200;
 constexpr const char* kSystemAuthorities = "/etc/ssl/certs";
 constexpr const char* kGivenUp = "whoever sent it has given it up";
+constexpr const char* kStopping = "the program is stopping";
 
 bool IsToken(std::string_view name) {
   const auto is_token = [](char c) {
@@ -102,16 +107,18 @@ class OutgoingTransfer {
   /// date from a server that does not say what time it has itself.
   OutgoingReply Finish(CURLcode result, std::int64_t wall_ms) {
     const bool is_decided = request_.status_decides && head_ended_;
-    if (result != CURLE_OK && !reply_.truncated && !is_decided) return GiveUp(Trouble(result));
+    if (result != CURLE_OK && !reply_.truncated && !is_decided)
+      return GiveUp(Trouble(result), OwnDoing::kNone);
     // To libcurl a header that ends with the connection is a whole answer.
-    if (!head_ended_) return GiveUp("the answer broke off");
+    if (!head_ended_) return GiveUp("the answer broke off", OwnDoing::kNone);
     reply_.status = curl::StatusOf(easy_);
     reply_.retry_after_ms = ParseRetryAfterMs(retry_after_, date_ms_.value_or(wall_ms));
     return std::move(reply_);
   }
   /// The same for one that is given up.
-  OutgoingReply GiveUp(std::string why) const {
-    return {.error = std::move(why), .maybe_received = curl::WasSent(easy_)};
+  OutgoingReply GiveUp(std::string why, OwnDoing own_doing) const {
+    return {
+        .error = std::move(why), .maybe_received = curl::WasSent(easy_), .own_doing = own_doing};
   }
 
   Outgoing::Done& done() { return done_; }
@@ -184,28 +191,13 @@ class OutgoingTransfer {
 
 }  // namespace
 
-std::optional<std::int64_t> ParseRetryAfterMs(std::string_view text, std::int64_t now_ms) {
-  if (const auto date_ms = base::ParseHttpDateMs(text))
-    return std::clamp<std::int64_t>(*date_ms - now_ms, 0, kMaxRetryAfterMs);
-  const bool digits =
-      !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!digits) return std::nullopt;
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{}) return kMaxRetryAfterMs;  // more digits than a number holds
-  return std::min(seconds, kMaxRetryAfterMs / 1'000) * 1'000;
-}
-
 /// What waits is guarded by the mutex and is anybody's; what is under way is the thread's alone.
 /// Each of the two has one door, `Admit`, which moves from the first to the second.
 class Outgoing::Impl {
  public:
   Impl(OutgoingOptions options, const base::Clock& clock)
-      : options_(std::move(options)), clock_(clock), multi_(curl::NewMulti()) {
-    // A kept connection for each request that can be under way, and no more.
-    curl::Check(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
-                                  static_cast<long>(options_.in_flight_max)));
-  }
+      // A kept connection for each request that can be under way, and no more.
+      : options_(std::move(options)), clock_(clock), multi_(options_.in_flight_max, clock) {}
   ~Impl() { Stop(); }
 
   void Start() {
@@ -217,20 +209,21 @@ class Outgoing::Impl {
       const base::Lock lock(mutex_);
       stopping_ = true;
     }
-    curl_multi_wakeup(multi_.get());
+    multi_.Wake();
     if (thread_.joinable()) thread_.join();
     CompleteAll();  // nobody else is left who could
   }
 
   void Send(OutgoingRequest request, Done done) {
-    if (auto problem = OutgoingProblem(request)) return done(NotSent(std::move(*problem)));
+    if (auto problem = OutgoingProblem(request))
+      return done(NotSent(std::move(*problem), OwnDoing::kNone));
     const std::int64_t deadline_ms =
         clock_.BootMs() + std::max<std::int64_t>(request.timeout_ms, 1);
     Waiting waiting{
         .deadline_ms = deadline_ms, .request = std::move(request), .done = std::move(done)};
-    if (auto problem = Enqueue(waiting)) return waiting.done(NotSent(std::move(*problem)));
+    if (auto refused = Enqueue(waiting)) return waiting.done(*std::move(refused));
     // After the queue: a wait that this does not end has not looked at the queue yet.
-    curl_multi_wakeup(multi_.get());
+    multi_.Wake();
   }
 
   void GiveUp(std::uint64_t group) {
@@ -238,7 +231,7 @@ class Outgoing::Impl {
       const base::Lock lock(mutex_);
       given_up_.push_back(group);
     }
-    curl_multi_wakeup(multi_.get());
+    multi_.Wake();
   }
 
  private:
@@ -249,12 +242,12 @@ class Outgoing::Impl {
   };
 
   /// Takes it, or says why not and leaves it alone.
-  std::optional<std::string> Enqueue(Waiting& waiting) {
+  std::optional<OutgoingReply> Enqueue(Waiting& waiting) {
     const std::size_t bytes = waiting.request.body.size();
     const base::Lock lock(mutex_);
-    if (stopping_) return "the program is stopping";
+    if (stopping_) return NotSent(kStopping, OwnDoing::kGivenUp);
     if (queue_.size() >= options_.queue_items || bytes > options_.queue_bytes - queue_bytes_)
-      return "too many requests wait to be sent";
+      return NotSent("too many requests wait to be sent", OwnDoing::kTooMany);
     queue_bytes_ += bytes;
     queue_.push_back(std::move(waiting));
     return std::nullopt;
@@ -262,11 +255,8 @@ class Outgoing::Impl {
 
   void Loop() {
     while (Admit()) {
-      int running = 0;
-      curl::Check(curl_multi_perform(multi_.get(), &running));
-      // What ended made room, and its `done` may have sent something: look again before sleeping.
-      if (Collect()) continue;
-      curl::Check(curl_multi_poll(multi_.get(), nullptr, 0, PollMs(), nullptr));
+      multi_.RunOnce(WaitMs());
+      Collect();  // it makes room, so Admit looks before the next wait
     }
   }
 
@@ -288,10 +278,10 @@ class Outgoing::Impl {
       while (!queue_.empty() && in_flight_.size() + next.size() < options_.in_flight_max)
         next.push_back(TakeFirst());
     }
-    for (Waiting& waiting : given_up) waiting.done(NotSent(kGivenUp));
+    for (Waiting& waiting : given_up) waiting.done(NotSent(kGivenUp, OwnDoing::kGivenUp));
     if (!groups.empty()) CutOff(groups);
     for (Waiting& waiting : late)
-      waiting.done(NotSent("the request's time was over before its turn came"));
+      waiting.done(NotSent("the request's time was over before its turn came", OwnDoing::kTooMany));
     for (Waiting& waiting : next) Begin(std::move(waiting));
     return true;
   }
@@ -318,7 +308,7 @@ class Outgoing::Impl {
       if (std::ranges::find(groups, transfer->group()) != groups.end()) handles.push_back(handle);
     for (CURL* const handle : handles) {
       const auto transfer = TakeOut(handle);
-      transfer->done()(transfer->GiveUp(kGivenUp));
+      transfer->done()(transfer->GiveUp(kGivenUp, OwnDoing::kGivenUp));
     }
   }
 
@@ -332,49 +322,44 @@ class Outgoing::Impl {
 
   void Begin(Waiting waiting) {
     if (waiting.request.may_begin && !waiting.request.may_begin())
-      return waiting.done(NotSent(kGivenUp));
+      return waiting.done(NotSent(kGivenUp, OwnDoing::kGivenUp));
     // Others' `done`s may have taken a moment since its deadline was looked at.
     const std::int64_t left_ms = std::max<std::int64_t>(waiting.deadline_ms - clock_.BootMs(), 1);
     auto transfer = std::make_unique<OutgoingTransfer>(std::move(waiting.request),
                                                        std::move(waiting.done), options_, left_ms);
-    curl::Check(curl_multi_add_handle(multi_.get(), transfer->handle()));
+    multi_.Add(transfer->handle());
     in_flight_.emplace(transfer->handle(), std::move(transfer));
   }
 
-  /// Completes what has ended; whether anything had.
-  bool Collect() {
-    bool any = false;
-    int left = 0;
-    while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
-      const CURLcode result = message->data.result;  // taking the handle out frees the message
-      const auto transfer = TakeOut(message->easy_handle);
-      transfer->done()(transfer->Finish(result, clock_.WallMs()));
-      any = true;
+  /// Completes what has ended.
+  void Collect() {
+    while (const auto ended = multi_.TakeEnded()) {
+      const auto transfer = TakeOut(ended->handle);
+      transfer->done()(transfer->Finish(ended->result, clock_.WallMs()));
     }
-    return any;
   }
 
   /// Of one that is under way this closes the connection.
   std::unique_ptr<OutgoingTransfer> TakeOut(CURL* handle) {
-    curl::Check(curl_multi_remove_handle(multi_.get(), handle));
+    multi_.Remove(handle);
     auto node = in_flight_.extract(handle);
     TENURE_CHECK(!node.empty(), "a transfer ends once");
     return std::move(node.mapped());
   }
 
   /// Until the first deadline of those that wait; those under way are libcurl's business.
-  int PollMs() {
+  std::int64_t WaitMs() {
     const base::Lock lock(mutex_);
     const std::int64_t now_ms = clock_.BootMs();
-    std::int64_t wait_ms = kPollMs;
+    std::int64_t wait_ms = kWaitMs;
     for (const Waiting& waiting : queue_) wait_ms = std::min(wait_ms, waiting.deadline_ms - now_ms);
-    return static_cast<int>(std::max<std::int64_t>(wait_ms, 0));
+    return wait_ms;
   }
 
   void CompleteAll() {
     while (!in_flight_.empty()) {
       const auto transfer = TakeOut(in_flight_.begin()->first);
-      transfer->done()(transfer->GiveUp("the program is stopping"));
+      transfer->done()(transfer->GiveUp(kStopping, OwnDoing::kGivenUp));
     }
     std::deque<Waiting> left;
     {
@@ -382,12 +367,12 @@ class Outgoing::Impl {
       left = std::exchange(queue_, {});
       queue_bytes_ = 0;
     }
-    for (Waiting& waiting : left) waiting.done(NotSent("the program is stopping"));
+    for (Waiting& waiting : left) waiting.done(NotSent(kStopping, OwnDoing::kGivenUp));
   }
 
   const OutgoingOptions options_;
   const base::Clock& clock_;
-  const curl::Multi multi_;  // the thread's, except for its wake-up; also keeps the connections
+  MultiLoop multi_;  // the thread's, except for its wake-up; also keeps the connections
   std::unordered_map<CURL*, std::unique_ptr<OutgoingTransfer>> in_flight_;  // the thread's
 
   base::Mutex mutex_;

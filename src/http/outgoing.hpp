@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +51,13 @@ struct OutgoingReply {
   std::string error{};  ///< why there is no answer: for logs, never with a secret
   /// Without an answer: whether the server may have seen the request. False: it cannot have.
   bool maybe_received = false;
+  /// Without an answer: whether it is this side that ended it, so that nothing is known of the other.
+  enum class OwnDoing {
+    kNone,
+    kGivenUp,  ///< whoever sent it gave it up, or the program stops
+    kTooMany,  ///< there was no place for it
+  };
+  OwnDoing own_doing = OwnDoing::kNone;
 
   bool acknowledged() const { return status >= 200 && status < 300; }
 };
@@ -103,9 +109,5 @@ class Outgoing {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// What Retry-After asks for, from now on: seconds, or the distance of a date from `now_ms`. At
-/// most a day: further ahead nobody knows what a server will want. Nothing when it is neither.
-std::optional<std::int64_t> ParseRetryAfterMs(std::string_view text, std::int64_t now_ms);
 
 }  // namespace tenure::http

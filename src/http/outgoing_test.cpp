@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "http/retry_after.hpp"
 #include "http/test_server.hpp"
 #include "support/http_receiver.hpp"
 

@@ -3,10 +3,19 @@
 #include <algorithm>
 
 namespace tenure::push {
+namespace {
+
+/// Until there may be a place.
+constexpr std::int64_t kBusyMs = 1'000;
+
+}  // namespace
 
 Judgement Judge(const http::OutgoingReply& reply) {
   const int status = reply.status;
   if (status == 0) {
+    using OwnDoing = http::OutgoingReply::OwnDoing;
+    if (reply.own_doing == OwnDoing::kGivenUp) return {AnswerKind::kDropped, "dropped"};
+    if (reply.own_doing == OwnDoing::kTooMany) return {AnswerKind::kHold, "busy", kBusyMs};
     if (reply.maybe_received) return {AnswerKind::kMessageFault, "no_answer"};
     return {AnswerKind::kEndpointFault, "no_connection"};
   }

@@ -27,7 +27,8 @@ struct Judgement {
 inline constexpr std::int64_t kMaxHoldMs = 3'600'000;
 
 /// Of an answer, or of none. A request that left and was not answered may have been carried out, so
-/// it is the message's attempt; one that never left is the endpoint's fault.
+/// it is the message's attempt; one that never left is the endpoint's fault, unless this process had no place
+/// for it or gave it up.
 Judgement Judge(const http::OutgoingReply& reply);
 
 }  // namespace tenure::push

@@ -1,5 +1,8 @@
 #include "push/capability.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -35,6 +38,16 @@ std::string WhyOff(const config::Settings& settings) {
   return "";
 }
 
+/// What the limit of open files has room for behind the server's own clients.
+std::int64_t MostUnderWay(const config::Settings& settings) {
+  constexpr std::int64_t kReserved = 256;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kReserved;
+  const auto files = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, 1 << 30));
+  const std::int64_t room = files - settings.http.max_connections - kReserved;
+  return std::clamp<std::int64_t>(room, kReserved, kMostUnderWay);
+}
+
 struct Process {
   Process(const server::Parts& parts, const server::Others& others)
       : off(WhyOff(parts.settings)),
@@ -42,7 +55,9 @@ struct Process {
         probe(parts.metrics),
         subscriptions(parts.store, parts.wake, vault ? &*vault : nullptr) {
     if (!off.empty()) return;
+    const std::int64_t most = MostUnderWay(parts.settings);
     courier.emplace(Courier::Options{.allowed = parts.settings.push.allow,
+                                     .in_flight_max = static_cast<std::size_t>(most),
                                      .ca_file = parts.settings.push.ca_file},
                     parts.tracer, parts.clock);
     if (!parts.settings.workers) return;
@@ -60,7 +75,8 @@ struct Process {
                    std::function<bool()> may_begin, Courier::Done done) {
               courier->Deliver(endpoint, message, std::move(may_begin), std::move(done));
             },
-        .give_up = [this](std::uint64_t group) { courier->GiveUp(group); }});
+        .give_up = [this](std::uint64_t group) { courier->GiveUp(group); },
+        .most_under_way = most});
   }
 
   const std::string off;  ///< empty: push is on
@@ -71,6 +87,26 @@ struct Process {
   std::optional<Deliverer> deliverer;  ///< nothing: push is off, or others deliver
 };
 
+/// Seals by the first key what others sealed. What cannot be opened here waits for a process that can.
+void SealAnew(Process& self) {
+  SealedRequest request{.prefix = self.vault->Prefix()};
+  std::int64_t left = 0;
+  std::int64_t sealed = 0;
+  for (bool more = true; more;) {
+    const auto page = server::Await(self.subscriptions.ListSealed, request);
+    for (const SubscriptionKey& key : page.rows) {
+      const Outcome outcome = server::Await(self.subscriptions.Change, ResealCommand{key});
+      ++(outcome.kind == ChangeKind::kSealed ? left : sealed);
+    }
+    more = page.has_more;
+    if (!page.rows.empty()) request.after = page.rows.back();
+  }
+  self.probe.Sealed(left);
+  if (sealed > 0)
+    base::LogInfo("push.sealed_anew", "subscriptions were sealed anew by the first key",
+                  {{"subscriptions", sealed}});
+}
+
 void WriteHealth(base::JsonWriter& json, const Process& process) {
   const Figures figures = process.probe.figures();
   json.Key("push").BeginObject();
@@ -80,7 +116,8 @@ void WriteHealth(base::JsonWriter& json, const Process& process) {
       .Field("backing_off", figures.backing_off)
       .Field("open", figures.open)
       .Field("held", process.probe.delivering())
-      .Field("in_flight", process.probe.in_flight());
+      .Field("in_flight", process.probe.in_flight())
+      .Field("of_old_keys", process.probe.sealed());
   json.EndObject();
 }
 
@@ -97,6 +134,9 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   running.jobs = {{"gauges.push", server::kOftenMs, [&self](const auto&) {
                      self.probe.Counted(server::Await(self.subscriptions.Count));
                    }}};
+  if (self.vault)
+    running.jobs.push_back(
+        {"push.seal", server::kCountIntervalMs, [&self](const auto&) { SealAnew(self); }});
   running.write_health = [&self](base::JsonWriter& json) { WriteHealth(json, self); };
   if (!self.courier) return running;
   running.start = [&self] {

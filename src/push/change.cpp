@@ -163,6 +163,10 @@ class Change {
     Subscription next = now_;
     const std::string secret = rotate.secret.value_or(NewSigningSecret());
     std::vector<ActiveSecret> secrets = OpenSecrets(*vault_, now_.id, now_.secrets, now_ms_);
+    if (secrets.empty()) {  // those that must go on signing would be lost
+      outcome_.kind = ChangeKind::kSealed;
+      return;
+    }
     for (ActiveSecret& old : secrets)
       if (old.until_ms == 0) old.until_ms = now_ms_ + kOldSecretMs;
     std::erase_if(secrets, [&](const ActiveSecret& old) { return old.text == secret; });
@@ -179,13 +183,24 @@ class Change {
   void Do(const DisableCommand& disable) {
     if (!exists_ || now_.id != disable.id) return;
     outcome_.kind = ChangeKind::kUnchanged;
-    if (now_.gone_ms > 0) return;
+    if (now_.gone_ms > 0 || now_.revision != disable.revision) return;
     Subscription next = now_;
     next.gone_ms = now_ms_;
     Write(next);
     outcome_.kind = ChangeKind::kChanged;
     Record(next, {});
     outcome_.subscription = std::move(next);
+  }
+
+  void Do(const ResealCommand&) {
+    if (!exists_) return;
+    Subscription next = now_;
+    if (!Reseal(*vault_, next)) {
+      outcome_.kind = ChangeKind::kSealed;
+      return;
+    }
+    outcome_.kind = ChangeKind::kUnchanged;
+    if (next.secrets != now_.secrets || next.headers != now_.headers) Store(next);
   }
 
   bool TakeTopic(const std::string& topic) {
@@ -208,6 +223,9 @@ class Change {
   void Write(Subscription& next) {
     ++next.revision;
     next.updated_ms = now_ms_;
+    Store(next);
+  }
+  void Store(const Subscription& next) {
     tx_.Queue(sql::kWriteSubscription, string_view(key_.tenant), string_view(key_.name),
               string_view(next.topic), string_view(next.url), next.max_in_flight, next.timeout_ms,
               static_cast<std::int64_t>(next.format), static_cast<std::int64_t>(next.enabled),

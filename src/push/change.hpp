@@ -39,13 +39,20 @@ struct RotateCommand {
   std::optional<std::string> secret{};
   std::size_t bytes() const { return key.bytes() + 256; }
 };
-/// The endpoint said that it is gone.
+/// The endpoint said that it is gone. Whoever has changed the subscription since then knows better.
 struct DisableCommand {
   SubscriptionKey key{};
   base::Uuid id{};
+  std::int64_t revision = 0;
   std::size_t bytes() const { return key.bytes(); }
 };
-using Command = std::variant<PutCommand, RemoveCommand, RotateCommand, DisableCommand>;
+/// Seals it by the first key, if it is not. That changes nothing for anybody: no revision, no record.
+struct ResealCommand {
+  SubscriptionKey key{};
+  std::size_t bytes() const { return key.bytes(); }
+};
+using Command =
+    std::variant<PutCommand, RemoveCommand, RotateCommand, DisableCommand, ResealCommand>;
 
 enum class ChangeKind {
   kCreated,
@@ -56,6 +63,7 @@ enum class ChangeKind {
   kOtherRevision,  ///< it is not as the caller believes
   kOtherwise,      ///< `exists` is wrong (by now)
   kTopicTaken,     ///< another subscription has the topic
+  kSealed,         ///< its secrets were sealed by a key that is not there
 };
 struct Outcome {
   ChangeKind kind = ChangeKind::kUnknown;

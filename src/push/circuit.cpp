@@ -34,7 +34,10 @@ bool Circuit::End(Ticket ticket, const Judgement& judgement, std::int64_t now_ms
   switch (judgement.kind) {
     case AnswerKind::kAcknowledged:
       // One that began before the last failure says nothing of what came after it.
-      if (ticket == generation_) row_ = {};
+      if (ticket != generation_) break;
+      row_.failures = 0;
+      // A pause that another request was told to make goes on.
+      if (row_.next_ms <= now_ms) row_.next_ms = 0;
       break;
     case AnswerKind::kEndpointFault:
       if (ticket != generation_) break;

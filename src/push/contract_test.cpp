@@ -264,6 +264,131 @@ TEST_P(PushContract, AChangeLeavesWhatIsUnderWayAlone) {
       << "what begins now is signed by both";
 }
 
+TEST_P(PushContract, GoneSaysNothingOfWhatWasChangedSince) {
+  a_.Put("s", "orders");
+  a_.Enqueue("orders", 1);
+  a_.deliverer().Start();
+  Settle(a_);
+  ASSERT_EQ(a_.requests().size(), 1u);
+  PutCommand moved = a_.Wish("s", "orders");
+  moved.url = "https://hooks.example.com/new";
+  // It is committed, and whoever delivers has not looked yet, when the old endpoint says 410.
+  a_.Call(a_.subscriptions(), &Subscriptions::Change, Command(moved));
+  a_.Answer(410);
+  Settle(a_);
+  EXPECT_EQ(a_.Find("s")->gone_ms, 0);
+  ASSERT_EQ(a_.requests().size(), 1u);
+  EXPECT_EQ(a_.requests()[0].endpoint.url, moved.url);
+}
+
+TEST_P(PushContract, WhatIsUnderWayIsCutOffWhenTheHoldIsOverThoughTheStoreIsSilent) {
+  a_.Put("s", "orders");
+  a_.Enqueue("orders", 4);
+  a_.deliverer().Start();
+  Settle(a_);
+  a_.Change(RotateCommand{{"default", "s"}});
+  Settle(a_);
+  ASSERT_EQ(a_.requests().size(), 4u) << "begun before the change";
+  // No lane runs from here on.
+  clock().Advance(Deliverer::kTtlMs * 9 / 10 - 1);
+  while (a_.wake().RunDue() > 0) {
+  }
+  clock().Advance(1);
+  while (a_.wake().RunDue() > 0) {
+  }
+  EXPECT_TRUE(a_.requests().empty()) << "before anybody else can have the lease";
+  Settle(a_);
+  EXPECT_EQ(a_.requests().size(), 4u) << "and they are sent again";
+  EXPECT_EQ(a_.Call(a_.messages(), &messages::Messages::Find, {"default", a_.requests()[0].id})
+                .message->attempts,
+            0);
+}
+
+TEST_P(PushContract, AnotherTopicIsAnotherFromItsPutOn) {
+  PutCommand put = a_.Wish("s", "orders");
+  put.max_in_flight = 1;
+  a_.Change(put);
+  a_.Enqueue("orders", 2);
+  a_.deliverer().Start();
+  Settle(a_);
+  ASSERT_EQ(a_.requests().size(), 1u) << "another one is claimed and waits for its turn";
+  put.topic = "invoices";
+  a_.Change(put);
+  Settle(a_);
+  a_.Answer(200);
+  Settle(a_);
+  EXPECT_TRUE(a_.requests().empty());
+  EXPECT_EQ(a_.Topic("orders").ready, 1);
+  // A claim of the old topic may still wait: what it brings is not for this endpoint.
+  a_.Enqueue("orders", 1);
+  Settle(a_);
+  EXPECT_TRUE(a_.requests().empty());
+  EXPECT_EQ(a_.Topic("orders").ready, 2);
+  a_.Enqueue("invoices", 1);
+  Settle(a_);
+  EXPECT_EQ(a_.requests().size(), 1u);
+  a_.Put("t", "orders");
+  Settle(a_);
+  EXPECT_EQ(a_.requests().size(), 3u);
+  EXPECT_EQ(a_.requests().back().endpoint.key.name, "t");
+}
+
+TEST_P(PushContract, AnotherUrlBeginsWithAClosedCircuitOnRecordToo) {
+  a_.Put("s", "orders");
+  a_.Enqueue("orders", 1);
+  a_.deliverer().Start();
+  Settle(a_);
+  a_.Answer(502);
+  PutCommand moved = a_.Wish("s", "orders");
+  moved.url = "https://hooks.example.com/new";
+  // The report of the failure comes after the change.
+  a_.Call(a_.subscriptions(), &Subscriptions::Change, Command(moved));
+  Settle(a_);
+  EXPECT_EQ(a_.Find("s")->circuit.failures, 0);
+  EXPECT_EQ(a_.Find("s")->last_status, 502);
+}
+
+TEST_P(PushContract, ATwoHundredBesideAPauseDoesNotEndThePause) {
+  a_.Put("s", "orders");
+  a_.Enqueue("orders", 4);
+  a_.deliverer().Start();
+  Settle(a_);
+  ASSERT_EQ(a_.requests().size(), 4u);
+  a_.Answer(429, 60'000);
+  a_.Answer(200);
+  a_.Pass(30'000, 1'000);
+  EXPECT_EQ(a_.requests().size(), 2u) << "those that were under way, and no more";
+}
+
+TEST_P(PushContract, AKeyOnTopSealsAnewAndTheOldOneMayGo) {
+  const std::string secret = a_.Put("s", "orders").secret;
+  PutCommand other = a_.Wish("t", "invoices");
+  other.headers = HeaderValues{{"Authorization", "Bearer x"}};
+  a_.Change(other);
+  const std::string of_new = TestProcess::KeyLine('n');
+  const Vault both = Vault::Parse(of_new + TestProcess::KeyLine('k'));
+  const auto list = [&](const Vault& vault) {
+    return a_.Call(a_.subscriptions(), &Subscriptions::ListSealed, {.prefix = vault.Prefix()}).rows;
+  };
+  EXPECT_TRUE(list(a_.vault()).empty());
+  ASSERT_EQ(list(both).size(), 2u);
+  Subscriptions anew(a_.store(), a_.wake(), &both);
+  for (const SubscriptionKey& key : list(both))
+    EXPECT_EQ(a_.Call(anew, &Subscriptions::Change, Command(ResealCommand{key})).kind,
+              ChangeKind::kUnchanged);
+  EXPECT_TRUE(list(both).empty());
+  const Vault only = Vault::Parse(of_new);
+  const auto s = a_.Find("s");
+  const auto t = a_.Find("t");
+  EXPECT_EQ(OpenSecrets(only, s->id, s->secrets, 0).at(0).text, secret);
+  EXPECT_EQ(OpenHeaders(only, t->id, t->headers), other.headers);
+  EXPECT_EQ(s->revision, 1) << "nothing has changed for anybody";
+  EXPECT_EQ(a_.Change(ResealCommand{{"default", "s"}}).kind, ChangeKind::kSealed)
+      << "the old key alone cannot";
+  EXPECT_EQ(a_.Change(RotateCommand{{"default", "s"}}).kind, ChangeKind::kSealed)
+      << "the secrets that are to go on signing would be lost";
+}
+
 class PushEnsemble : public PushContract {
  protected:
   TestProcess b_{store_, "b"};
@@ -336,6 +461,57 @@ TEST_P(PushEnsemble, TwoWhoPutOneTopicAtOnceDoNotBothGetIt) {
   a_.Drive();
   b_.Drive();
   EXPECT_THAT(*answers, testing::ElementsAre(ChangeKind::kCreated, ChangeKind::kTopicTaken));
+}
+
+TEST_P(PushEnsemble, WhatOneCannotOpenIsLeftToTheOther) {
+  TestProcess newer(store_, "newer",
+                    {.keys = TestProcess::KeyLine('n') + TestProcess::KeyLine('k')});
+  a_.Put("s", "orders");
+  a_.Enqueue("orders", 1);
+  a_.deliverer().Start();
+  Settle(a_);
+  ASSERT_EQ(a_.requests().size(), 1u);
+  newer.Change(RotateCommand{{"default", "s"}});
+  newer.deliverer().Start();
+  Settle(a_);
+  a_.Answer(500);
+  for (int second = 0; second < 20; ++second) {
+    newer.Pass(500, 500);
+    a_.Drive();
+    a_.Call(a_.messages(), &messages::Messages::PromoteSome);
+  }
+  EXPECT_TRUE(a_.requests().empty());
+  ASSERT_EQ(newer.requests().size(), 1u);
+  EXPECT_EQ(newer.requests()[0].endpoint.secrets.size(), 2u);
+  EXPECT_EQ(a_.Find("s")->holder, "newer");
+}
+
+class PushShares : public PushContract {
+ protected:
+  TestProcess small_{store_, "small", {.most_under_way = 4}};
+};
+INSTANTIATE_TEST_SUITE_P(Stores, PushShares, testing::Values(EngineKind::kPostgres),
+                         store::EngineName);
+
+TEST_P(PushShares, AnEndpointThatHangsTakesNobodysOwnPlaces) {
+  small_.Put("hangs", "orders");
+  small_.Put("well", "invoices");
+  small_.Enqueue("orders", 20);
+  small_.deliverer().Start();
+  Settle(small_);
+  EXPECT_EQ(small_.requests().size(), 3u) << "its own one and the common ones";
+  small_.Enqueue("invoices", 3);
+  Settle(small_);
+  ASSERT_EQ(small_.requests().size(), 4u);
+  for (int i = 0; i < 3; ++i) {
+    http::OutgoingReply reply;
+    reply.status = 200;
+    EXPECT_EQ(small_.requests().at(3).endpoint.key.name, "well");
+    small_.Answer(3, reply);
+  }
+  Settle(small_);
+  EXPECT_EQ(small_.Find("well")->delivered, 3);
+  EXPECT_EQ(small_.requests().size(), 3u);
 }
 
 }  // namespace

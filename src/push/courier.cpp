@@ -45,6 +45,7 @@ std::shared_ptr<const Endpoint> EndpointOf(const Subscription& subscription, con
   auto endpoint = std::make_shared<Endpoint>();
   endpoint->key = {subscription.tenant, subscription.name};
   endpoint->id = subscription.id;
+  endpoint->revision = subscription.revision;
   endpoint->topic = subscription.topic;
   endpoint->url = subscription.url;
   endpoint->format = subscription.format;
@@ -88,12 +89,15 @@ void Courier::Stop() {
 
 void Courier::Deliver(const Endpoint& endpoint, const messages::ClaimedMessage& message,
                       std::function<bool()> may_begin, Done done) {
-  telemetry::Span span = tracer_.Start("push.deliver", telemetry::ParseTraceParent(message.trace),
-                                       telemetry::SpanKind::kClient);
+  // A user's SQL may have stored anything as the trace; what is none must not spoil the request.
+  const auto parent = telemetry::ParseTraceParent(message.trace);
+  telemetry::Span span = tracer_.Start("push.deliver", parent, telemetry::SpanKind::kClient);
   span.Set("messaging.message.id", message.id.ToString());
   span.Set("push.subscription", endpoint.key.name);
   const auto context = span.context();
-  const std::string trace = context ? telemetry::FormatTraceParent(*context) : message.trace;
+  const std::string trace = context  ? telemetry::FormatTraceParent(*context)
+                            : parent ? message.trace
+                                     : "";
   const std::string id = message.id.ToString();
   const std::string type = TypeOf(message.headers);
   const auto errand = std::make_shared<Errand>(

@@ -18,6 +18,7 @@ namespace tenure::push {
 struct Endpoint {
   SubscriptionKey key{};
   base::Uuid id{};
+  std::int64_t revision = 0;
   std::string topic{};
   std::string url{};
   Format format = Format::kBinary;

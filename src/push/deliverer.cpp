@@ -20,21 +20,28 @@ std::int64_t TrustedUntil(std::int64_t asked_boot_ms) {
 }
 
 DeliveryParts DeliveryPartsOf(const Deliverer::Parts& parts,
-                              std::function<void(const Endpoint&)> disable) {
-  return {parts.messages, parts.wake,    parts.clock,        parts.probe,
-          parts.deliver,  parts.give_up, std::move(disable), parts.process};
+                              std::function<void(const Endpoint&)> disable, Places& places) {
+  return {parts.messages, parts.wake,         parts.clock,   parts.probe, parts.deliver,
+          parts.give_up,  std::move(disable), parts.process, places};
 }
 
 }  // namespace
 
 Deliverer::Deliverer(Parts parts)
     : parts_(std::move(parts)),
-      delivery_parts_(
-          DeliveryPartsOf(parts_, [this](const Endpoint& endpoint) { Disable(endpoint); })),
+      places_(parts_.most_under_way),
+      delivery_parts_(DeliveryPartsOf(
+          parts_, [this](const Endpoint& endpoint) { Disable(endpoint); }, places_)),
       worker_(messages::NewWorker()) {}
 
 void Deliverer::Tick() {
   if (stopping_) return;
+  {
+    // The next one comes whatever the store does meanwhile.
+    const base::Lock lock(mutex_);
+    if (next_tick_ != 0) parts_.wake.Cancel(next_tick_);
+    next_tick_ = parts_.wake.Wait(kChangedKey, parts_.clock.BootMs() + kTickMs, [this] { Tick(); });
+  }
   Beat();
   LetGo();
   Renew();
@@ -98,12 +105,29 @@ void Deliverer::LetGo() {
       gone.emplace_back(it->first, std::move(it->second));
       it = held_.erase(it);
     }
-    parts_.probe.Delivering(static_cast<std::int64_t>(held_.size()));
+    Counted();
   }
   for (auto& [key, held] : gone) {
     if (held.delivery) held.delivery->End(Delivery::Ending::kCutOff);
     Release(key, held.hold);
   }
+  ArmLetGo();
+}
+
+void Deliverer::ArmLetGo() {
+  const base::Lock lock(mutex_);
+  if (next_let_go_ != 0) parts_.wake.Cancel(std::exchange(next_let_go_, 0));
+  if (held_.empty() || stopping_) return;
+  const auto first = std::ranges::min_element(
+      held_, {}, [](const auto& each) { return each.second.hold.until_boot_ms; });
+  next_let_go_ =
+      parts_.wake.Wait("push.hold", first->second.hold.until_boot_ms, [this] { LetGo(); });
+}
+
+void Deliverer::Counted() {
+  const auto count = static_cast<std::int64_t>(held_.size());
+  parts_.probe.Delivering(count);
+  places_.SetSubscriptions(count);
 }
 
 void Deliverer::Renew() {
@@ -155,6 +179,7 @@ void Deliverer::Lose(const SubscriptionKey& key, std::int64_t fence) {
     if (found == held_.end() || found->second.hold.fence != fence) return;
     delivery = std::move(found->second.delivery);
     held_.erase(found);
+    Counted();
   }
   if (delivery) delivery->End(Delivery::Ending::kCutOff);
 }
@@ -181,17 +206,20 @@ void Deliverer::ReportAll() {
 void Deliverer::Look() {
   {
     const base::Lock lock(mutex_);
-    if (is_looking_) return;
+    if (is_looking_) {
+      look_again_ = true;
+      return;
+    }
     is_looking_ = true;
   }
   parts_.subscriptions.LookAround([this](const db::Result<Surroundings>& result) {
     if (result.ok()) Seen(result.value());
-    const base::Lock lock(mutex_);
-    is_looking_ = false;
-    if (stopping_) return;
-    // One look to come, whoever made this one happen.
-    if (next_tick_ != 0) parts_.wake.Cancel(next_tick_);
-    next_tick_ = parts_.wake.Wait(kChangedKey, parts_.clock.BootMs() + kTickMs, [this] { Tick(); });
+    {
+      const base::Lock lock(mutex_);
+      is_looking_ = false;
+      if (!std::exchange(look_again_, false) || !result.ok() || stopping_) return;
+    }
+    Look();
   });
 }
 
@@ -202,6 +230,8 @@ void Deliverer::Seen(const Surroundings& around) {
   {
     const base::Lock lock(mutex_);
     if (!has_joined_) return;
+    const std::int64_t now_ms = parts_.clock.BootMs();
+    std::erase_if(sealed_, [&](const auto& each) { return each.second <= now_ms; });
     std::map<SubscriptionKey, const Sighting*> wanted;
     for (const Sighting& sighting : around.subscriptions) wanted[sighting.key] = &sighting;
     for (auto& [key, held] : held_) {
@@ -216,7 +246,7 @@ void Deliverer::Seen(const Surroundings& around) {
       }
     }
     for (const auto& [key, sighting] : wanted)
-      if (!held_.contains(key) && sighting->expires_ms <= around.now_ms &&
+      if (!held_.contains(key) && !sealed_.contains(key) && sighting->expires_ms <= around.now_ms &&
           taking_.insert(key).second)
         free.push_back(key);
   }
@@ -251,7 +281,9 @@ void Deliverer::Granted(const SubscriptionKey& key, const base::Uuid& term,
     const auto* const grant = std::get_if<leases::Grant>(&outcome);
     if (!grant) return;
     held_[key] = Held{.hold = {grant->fence, term, TrustedUntil(asked_boot_ms)}};
+    Counted();
   }
+  ArmLetGo();
   if (!stopping_) Load(key);
 }
 
@@ -267,26 +299,26 @@ void Deliverer::Loaded(const SubscriptionKey& key, const FindReply& found) {
   const std::int64_t now_ms = parts_.clock.BootMs();
   std::shared_ptr<Delivery> delivery;
   std::optional<Endpoint> changed;
+  bool is_left = false;
   {
     const base::Lock lock(mutex_);
     const auto it = held_.find(key);
     if (it == held_.end() || it->second.is_leaving || stopping_) return;
     Held& held = it->second;
     if (!found.subscription || !found.subscription->is_delivered() ||
-        (held.delivery && held.id != found.subscription->id))
-      return;  // the next look sees it
+        (held.delivery && held.id != found.subscription->id)) {
+      // The next look sees it, also one that was made anew under the same revision meanwhile.
+      held.revision = 0;
+      return;
+    }
     const Subscription& subscription = *found.subscription;
     held.revision = subscription.revision;
     held.id = subscription.id;
     const auto endpoint = EndpointOf(subscription, parts_.vault, found.now_ms, ++last_group_);
     if (!endpoint) {
-      base::LogError("push.sealed",
-                     "the secrets of a subscription cannot be opened: their key is "
-                     "not in secrets.key_file",
-                     {{"subscription", key.name}});
-      return;
-    }
-    if (held.delivery) {
+      CannotOpen(key, held);
+      delivery = held.delivery;
+    } else if (held.delivery) {
       delivery = held.delivery;
       changed = *endpoint;
     } else {
@@ -296,9 +328,21 @@ void Deliverer::Loaded(const SubscriptionKey& key, const FindReply& found) {
       held.delivery = delivery =
           std::make_shared<Delivery>(delivery_parts_, *endpoint, held.hold, circuit, worker_);
     }
-    parts_.probe.Delivering(static_cast<std::int64_t>(held_.size()));
+    is_left = held.is_leaving;
   }
+  if (!delivery) return;
+  if (is_left) return delivery->End(Delivery::Ending::kLetFinish);
   changed ? delivery->Change(*std::move(changed)) : delivery->Start();
+}
+
+/// As it was before its change it must not go on either.
+void Deliverer::CannotOpen(const SubscriptionKey& key, Held& held) {
+  base::LogError("push.sealed",
+                 "the secrets of a subscription cannot be opened: their key is not in "
+                 "secrets.key_file; others may have it",
+                 {{"subscription", key.name}});
+  held.is_leaving = true;
+  sealed_[key] = parts_.clock.BootMs() + kSealedMs;
 }
 
 void Deliverer::Release(const SubscriptionKey& key, const Hold& hold) {
@@ -309,7 +353,7 @@ void Deliverer::Release(const SubscriptionKey& key, const Hold& hold) {
 void Deliverer::Disable(const Endpoint& endpoint) {
   base::LogWarn("push.gone", "an endpoint said that it is gone (410); its subscription is disabled",
                 {{"subscription", endpoint.key.name}});
-  WriteDisabled({endpoint.key, endpoint.id});
+  WriteDisabled({endpoint.key, endpoint.id, endpoint.revision});
 }
 
 /// Until the store has it: the delivery has ended already, and would be begun again only by chance.

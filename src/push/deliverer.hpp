@@ -14,6 +14,7 @@
 #include "messages/messages.hpp"
 #include "push/courier.hpp"
 #include "push/delivery.hpp"
+#include "push/places.hpp"
 #include "push/subscriptions.hpp"
 
 namespace tenure::push {
@@ -26,7 +27,12 @@ namespace tenure::push {
 /// claims are held by one heartbeat of the process.
 ///
 /// A process that dies loses its leases after kTtlMs and its claims after messages::kWorkerTtlMs, so
-/// others go on within 10 s.
+/// others go on within 10 s. One that cannot reach the store believes in its leases for less than their ttl,
+/// and then cuts off what it has under way, by a timer that waits for no answer: so there are never more
+/// than `max_in_flight` of a subscription, whoever has them. (Not covered, as in L3: a process that is paused
+/// just then; its endpoints see the old requests until it goes on.)
+///
+/// A subscription whose secrets this process cannot open is left to those that can.
 ///
 /// Life: construct, Start, Stop. REQUIRES: it outlives the lanes, the registry and the courier.
 /// Threads: any.
@@ -35,6 +41,8 @@ class Deliverer {
   static constexpr std::int64_t kTtlMs = 6'000;
   static constexpr std::int64_t kTickMs = 1'000;
   static constexpr std::int64_t kRenewMs = 2'000;
+  static constexpr std::int64_t kSealedMs =
+      60'000;  ///< until it tries again to open what it could not
 
   struct Parts {
     Subscriptions& subscriptions;
@@ -47,6 +55,7 @@ class Deliverer {
     std::string process;
     decltype(DeliveryParts::deliver) deliver;
     decltype(DeliveryParts::give_up) give_up;
+    std::int64_t most_under_way = kMostUnderWay;  ///< of all subscriptions together
   };
   explicit Deliverer(Parts parts);
 
@@ -72,6 +81,9 @@ class Deliverer {
   void Renew();
   void ReportAll();
   void LetGo();
+  /// LetGo runs when the first hold is over, at the latest.
+  void ArmLetGo();
+  void Counted() TENURE_REQUIRES(mutex_);
   void Look();
   void Seen(const Surroundings& around);
   void Take(const SubscriptionKey& key);
@@ -79,12 +91,14 @@ class Deliverer {
                const leases::AcquireOutcome& outcome);
   void Load(const SubscriptionKey& key);
   void Loaded(const SubscriptionKey& key, const FindReply& found);
+  void CannotOpen(const SubscriptionKey& key, Held& held) TENURE_REQUIRES(mutex_);
   void Release(const SubscriptionKey& key, const Hold& hold);
   void Lose(const SubscriptionKey& key, std::int64_t fence);
   void Disable(const Endpoint& endpoint);
   void WriteDisabled(const DisableCommand& command);
 
   const Parts parts_;
+  Places places_;
   const DeliveryParts delivery_parts_;
   std::atomic<bool> stopping_{false};
 
@@ -94,12 +108,16 @@ class Deliverer {
   bool is_beating_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_renewing_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_looking_ TENURE_GUARDED_BY(mutex_) = false;
+  bool look_again_ TENURE_GUARDED_BY(mutex_) = false;  // something was signalled meanwhile
   wake::Registry::Id next_tick_ TENURE_GUARDED_BY(mutex_) = 0;
+  wake::Registry::Id next_let_go_ TENURE_GUARDED_BY(mutex_) = 0;
   std::int64_t next_beat_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;
   std::int64_t next_renewal_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_group_ TENURE_GUARDED_BY(mutex_) = 0;
   HeldMap held_ TENURE_GUARDED_BY(mutex_);
   std::set<SubscriptionKey> taking_ TENURE_GUARDED_BY(mutex_);  // asked for, not answered yet
+  // Whose secrets could not be opened, and until when (boot time) they are left alone.
+  std::map<SubscriptionKey, std::int64_t> sealed_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::push

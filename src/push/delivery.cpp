@@ -80,11 +80,21 @@ void Delivery::Renewed(std::int64_t until_boot_ms) {
 }
 
 void Delivery::Change(Endpoint endpoint) {
+  std::deque<MessagePtr> back;
   {
     const base::Lock lock(mutex_);
-    if (endpoint.url != endpoint_->url) circuit_ = Circuit();
+    endpoint.group = endpoint_->group;  // what is under way stays ours to cut off
+    if (endpoint.topic != endpoint_->topic) {
+      back = std::exchange(queue_, {});
+      claiming_.reset();
+    }
+    if (endpoint.url != endpoint_->url) {
+      circuit_ = Circuit();
+      has_news_ = true;
+    }
     endpoint_ = std::make_shared<const Endpoint>(std::move(endpoint));
   }
+  if (!back.empty()) GiveBack(std::move(back));
   Pump();
 }
 
@@ -121,13 +131,9 @@ void Delivery::Pump() {
     const bool may_at_all = !has_ended_ && HoldsAt(now_ms);
     const std::int64_t may =
         may_at_all ? circuit_.MayBeUnderWay(endpoint->max_in_flight, now_ms) : 0;
-    while (under_way_ < may && !queue_.empty()) {
-      begun.push_back({std::move(queue_.front()), circuit_.Begin()});
-      queue_.pop_front();
-      ++under_way_;
-    }
+    TakeBeginnings(may, begun);
     if (may == 0) back = std::exchange(queue_, {});
-    if (may > 0 && !is_claiming_) claim = NextClaim(may);
+    if (may > 0 && !claiming_) claim = NextClaim(may);
     if (may_at_all && may == 0 && timer_boot_ms_ != circuit_.row().next_ms)
       again_boot_ms = timer_boot_ms_ = circuit_.row().next_ms;
   }
@@ -137,6 +143,17 @@ void Delivery::Pump() {
   for (const Beginning& one : begun) Begin(one, endpoint);
 }
 
+void Delivery::TakeBeginnings(std::int64_t may, std::vector<Beginning>& begun) {
+  while (under_way_ < may && !queue_.empty()) {
+    const Place place = parts_.places.Take(own_places_);
+    if (place == Place::kNone) return;
+    if (place == Place::kOwn) ++own_places_;
+    begun.push_back({std::move(queue_.front()), circuit_.Begin(), place});
+    queue_.pop_front();
+    ++under_way_;
+  }
+}
+
 /// While all is well, as many again as are under way, so that a slot which becomes free has its message
 /// there; and not for each single one, so that claims are batches.
 std::optional<messages::ClaimRequest> Delivery::NextClaim(std::int64_t may) {
@@ -144,14 +161,13 @@ std::optional<messages::ClaimRequest> Delivery::NextClaim(std::int64_t may) {
   const std::int64_t room =
       (is_well ? 2 * may : may) - under_way_ - static_cast<std::int64_t>(queue_.size());
   if (room < std::max<std::int64_t>(1, may / 2)) return std::nullopt;
-  is_claiming_ = true;
   messages::ClaimRequest request;
   request.tenant = key_.tenant;
   request.topics = {endpoint_->topic};
   request.max = std::min<std::int64_t>(room, messages::kMaxBatch);
   request.owner = parts_.process;
   request.worker = worker_;
-  request.claim_id = base::Uuid::V7(parts_.clock.WallMs());
+  request.claim_id = claiming_ = base::Uuid::V7(parts_.clock.WallMs());
   request.started = 0;  // when this process dies, no message is to blame
   return request;
 }
@@ -185,14 +201,18 @@ void Delivery::Claimed(const messages::ClaimRequest& request, Asked asked,
                      [self = shared_from_this(), request, next] { self->Claim(request, next); });
     return;
   }
+  std::deque<MessagePtr> back;
   {
     const base::Lock lock(mutex_);
-    is_claiming_ = false;
+    const bool is_current = claiming_ == request.claim_id;
+    if (is_current) claiming_.reset();
     // Of a worker that was given up since nothing is ours any more.
     if (request.worker == worker_)
       for (auto& message : result.value().messages)
-        queue_.push_back(std::make_shared<messages::ClaimedMessage>(std::move(message)));
+        (is_current ? queue_ : back)
+            .push_back(std::make_shared<messages::ClaimedMessage>(std::move(message)));
   }
+  if (!back.empty()) GiveBack(std::move(back));
   Pump();
 }
 
@@ -213,20 +233,25 @@ void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>
   {
     const base::Lock lock(mutex_);
     --under_way_;
+    if (one.place == Place::kOwn) --own_places_;
     // Without an answer it may be we who ended it.
     if (delivered.reply.status == 0 && (is_cut_off_ || !HoldsAt(now_ms)))
       judgement = {AnswerKind::kDropped, "dropped", 0};
     if (endpoint->url == endpoint_->url) circuit_.End(one.ticket, judgement, now_ms);
-    if (judgement.kind == AnswerKind::kDisable) has_ended_ = true;
+    // Of an older revision it says nothing of the endpoint that there is now.
+    if (judgement.kind == AnswerKind::kDisable && endpoint->revision == endpoint_->revision)
+      has_ended_ = true;
     if (judgement.kind != AnswerKind::kDropped) {
       const bool is_done = judgement.kind == AnswerKind::kAcknowledged;
       ++(is_done ? report_.delivered : report_.failed);
       report_.last_status = delivered.reply.status;
       report_.last_error = is_done ? "" : shown;
+      report_.has_last = true;
       last_boot_ms_ = now_ms;
       has_news_ = true;
     }
   }
+  parts_.places.Give(one.place);
   parts_.probe.Ended(judgement, delivered.took_ms);
   if (judgement.kind == AnswerKind::kDisable) parts_.disable(*endpoint);
   messages::SettleRequest request;
@@ -276,7 +301,6 @@ std::optional<Report> Delivery::TakeReport() {
   Report report = std::exchange(report_, {});
   report.key = key_;
   report.id = id_;
-  report.has_last = true;
   report.last_ago_ms = now_ms - last_boot_ms_;
   report.failures = circuit_.row().failures;
   report.next_in_ms = std::max<std::int64_t>(circuit_.row().next_ms - now_ms, 0);
@@ -287,7 +311,8 @@ void Delivery::TakeBack(const Report& report) {
   const base::Lock lock(mutex_);
   report_.delivered += report.delivered;
   report_.failed += report.failed;
-  if (!has_news_) {
+  if (!report_.has_last) {
+    report_.has_last = report.has_last;
     report_.last_status = report.last_status;
     report_.last_error = report.last_error;
   }

@@ -12,6 +12,7 @@
 #include "messages/messages.hpp"
 #include "push/circuit.hpp"
 #include "push/courier.hpp"
+#include "push/places.hpp"
 #include "push/probe.hpp"
 #include "push/reads.hpp"
 #include "wake/registry.hpp"
@@ -30,6 +31,7 @@ struct DeliveryParts {
   std::function<void(std::uint64_t group)> give_up;
   std::function<void(const Endpoint&)> disable;  ///< the endpoint said that it is gone
   std::string process;
+  Places& places;
 };
 
 /// The hold that a process has on a subscription.
@@ -46,9 +48,10 @@ struct Hold {
 ///  (1) Every claim carries the fence of the lease, so who has lost it claims nothing; and a request
 ///      begins only while `until_boot_ms` has not come (asked once more just before it leaves). So two
 ///      processes never send for one subscription at once, except what the loser had under way: that
-///      is cut off.
-///  (2) At most `max_in_flight` requests are under way, fewer when the circuit says so. Claimed and not
-///      begun are at most as many again; they go back untouched when nothing may be begun.
+///      is cut off before another can have it (deliverer.hpp).
+///  (2) At most `max_in_flight` requests are under way, fewer when the circuit says so or the process has no
+///      place. Claimed and not begun are at most as many again; they go back untouched when nothing may be
+///      begun. What a claim brings of a topic that is not the subscription's any more goes back too.
 ///  (3) Every message that was claimed is settled, once the store can be reached: the claims are held
 ///      by the process's heartbeat, so nobody else would ever do it while the process lives. A claim
 ///      whose answer was lost is asked for again by its id, a settlement is repeated until the store has
@@ -91,6 +94,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   struct Beginning {
     MessagePtr message{};
     Circuit::Ticket ticket = 0;
+    Place place = Place::kNone;
   };
 
   void Pump();
@@ -100,6 +104,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   void Claim(messages::ClaimRequest request, Asked asked);
   void Claimed(const messages::ClaimRequest& request, Asked asked,
                db::Result<messages::ClaimReply> result);
+  void TakeBeginnings(std::int64_t may, std::vector<Beginning>& begun) TENURE_REQUIRES(mutex_);
   void Begin(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint);
   void Ended(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint,
              Delivered delivered);
@@ -119,7 +124,9 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   std::int64_t worker_ TENURE_GUARDED_BY(mutex_);
   std::deque<MessagePtr> queue_ TENURE_GUARDED_BY(mutex_);  // claimed and not begun
   std::int64_t under_way_ TENURE_GUARDED_BY(mutex_) = 0;
-  bool is_claiming_ TENURE_GUARDED_BY(mutex_) = false;
+  std::int64_t own_places_ TENURE_GUARDED_BY(mutex_) = 0;  // of those under way
+  // The claim that is under way; one of a topic before is none any more, and what it brings goes back.
+  std::optional<base::Uuid> claiming_ TENURE_GUARDED_BY(mutex_);
   bool has_ended_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_cut_off_ TENURE_GUARDED_BY(mutex_) = false;
   std::int64_t timer_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;  // of the Pump that is to come

@@ -225,6 +225,24 @@ TEST_F(PushDelivery, WhoMayNotBeginDoesNot) {
   EXPECT_EQ(receiver.connections(), 0u);
 }
 
+TEST_F(PushDelivery, ATraceThatIsNoneDoesNotSpoilTheRequest) {
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(200)));
+  const auto courier = Made();
+  message_.trace = "x\r\nHost: inside";
+  EXPECT_EQ(Reply(*courier, To(receiver.Url())).status, 200);
+  EXPECT_FALSE(receiver.WaitFor(1).front().FindHeader("traceparent"));
+}
+
+TEST_F(PushDelivery, WhatFindsNoPlaceIsNoFaultOfItsEndpoint) {
+  TlsReceiver hanging(authority_, Always(TlsReceiver::kHang));
+  const auto courier = Made({.allowed = {{"127.0.0.1", true}}, .in_flight_max = 1});
+  auto hung = Begin(*courier, To(hanging.Url(), 60'000));
+  hanging.WaitFor(1);
+  EXPECT_EQ(Kind(*courier, To(hanging.Url(), 100)), AnswerKind::kHold);
+  courier->Stop();
+  EXPECT_EQ(Judge(hung.get().reply).kind, AnswerKind::kDropped);
+}
+
 TEST_F(PushDelivery, APingSaysWhatCameBack) {
   TlsReceiver receiver(authority_, Always(TlsReceiver::Http(418, "", "teapot")));
   const auto courier = Made();

@@ -13,11 +13,14 @@ Probe::Probe(telemetry::Registry& metrics)
                              "Subscriptions whose circuit is open, of the whole store")),
       disabled_(metrics.GetGauge("tenure_push_subscriptions_disabled",
                                  "Subscriptions that are disabled, of the whole store")),
+      sealed_(metrics.GetGauge("tenure_push_subscriptions_of_old_keys",
+                               "Subscriptions sealed by another key than the first of "
+                               "secrets.key_file, which this process cannot seal anew")),
       latency_(metrics.GetHistogram("tenure_push_latency_seconds",
                                     "From the beginning of a request to its answer",
                                     telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)) {
   for (const char* reason : {"no_answer", "no_connection", "gone", "held", "redirect", "forbidden",
-                             "unavailable", "refused"})
+                             "unavailable", "refused", "busy"})
     failed_[reason] = &metrics.GetCounter("tenure_push_failed_total",
                                           "Requests to endpoints that were not acknowledged",
                                           {{"reason", reason}});

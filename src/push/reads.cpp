@@ -74,6 +74,16 @@ Figures CountSubscriptions(db::Transaction& tx, std::int64_t) {
   return figures;
 }
 
+db::Transaction::Pending QueueSealed(db::Transaction& tx, const SealedRequest& request,
+                                     std::int64_t rows) {
+  return tx.Queue(sql::kFindSealed, std::string_view(request.after.tenant),
+                  std::string_view(request.after.name), std::string_view(request.prefix), rows);
+}
+
+SubscriptionKey ReadSealed(const db::Rows::Row& row) {
+  return db::ReadAs<SubscriptionKey>(row, kSubscriptionKeyColumns);
+}
+
 void ReportDeliveries(db::Transaction& tx, db::Items<Report, ReportReply> items) {
   // Two of one subscription: the second one is left for the next transaction.
   std::map<SubscriptionKey, ReportRow> rows;

@@ -50,6 +50,18 @@ struct Figures {
 };
 Figures CountSubscriptions(db::Transaction& tx, std::int64_t now_ms);
 
+/// Subscriptions that are to be sealed anew.
+struct SealedRequest {
+  std::string prefix{};  ///< Vault::Prefix
+  SubscriptionKey after{};
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return after.bytes() + prefix.size(); }
+};
+db::Transaction::Pending QueueSealed(db::Transaction& tx, const SealedRequest& request,
+                                     std::int64_t rows);
+SubscriptionKey ReadSealed(const db::Rows::Row& row);
+
 /// What came of deliveries since the last report.
 struct Report {
   SubscriptionKey key{};

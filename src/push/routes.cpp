@@ -1,17 +1,16 @@
 #include "push/routes.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
 #include "http/answering.hpp"
+#include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
-#include "http/json_value.hpp"
 #include "http/route_group.hpp"
 #include "push/json.hpp"
-#include "push/signature.hpp"
+#include "push/put_body.hpp"
 
 namespace tenure::push {
 namespace {
@@ -26,12 +25,18 @@ constexpr const char* kCreateAct = "subscription.create";
 constexpr const char* kChangeAct = "subscription.change";
 constexpr const char* kDeleteAct = "subscription.delete";
 constexpr const char* kRotateAct = "subscription.rotate";
-constexpr std::size_t kMaxHeadersJson = 16 << 10;
-constexpr std::size_t kMaxSecretText = 200;
-constexpr std::string_view kSecretRule = "must be whsec_ and base64 of 24 to 64 bytes";
 
 Problem UnknownSubscription(const std::string& name) {
   return http::NotFound(fmt::format("There is no subscription {}.", name));
+}
+
+Problem Sealed() {
+  return {.status = 409,
+          .type = "push-off",
+          .title = "This server does not push",
+          .detail =
+              "The key that the subscription's secrets were encrypted with is not in "
+              "secrets.key_file."};
 }
 
 void RequirePush(const RouteParts& parts) {
@@ -40,14 +45,6 @@ void RequirePush(const RouteParts& parts) {
                       .type = "push-off",
                       .title = "This server does not push",
                       .detail = parts.off});
-}
-
-[[noreturn]] void RefuseMeaning(std::vector<http::FieldError> errors) {
-  http::Problem problem = http::InvalidRequest(std::move(errors));
-  problem.status = 422;
-  problem.type = "invalid-subscription";
-  problem.title = "There cannot be such a subscription";
-  throw ProblemError(std::move(problem));
 }
 
 SubscriptionKey KeyOf(const ExchangePtr& exchange) {
@@ -70,77 +67,12 @@ void RequireMessages(const ExchangePtr& exchange) {
                                             kScope)});
 }
 
-std::optional<std::int64_t> RevisionOf(const ExchangePtr& exchange) {
-  const auto header = exchange->request().FindHeader("If-Match");
-  if (!header) return std::nullopt;
-  std::string_view text = *header;
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    text = text.substr(1, text.size() - 2);
-  std::int64_t revision = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || stop != text.data() + text.size())
-    http::RefuseField("If-Match", "must be a revision of the subscription");
-  return revision;
-}
-
-std::optional<HeaderValues> ReadHeaders(JsonFields& fields,
-                                        std::vector<http::FieldError>& impossible) {
-  const auto object = fields.OptionalObject("headers", kMaxHeadersJson);
-  if (!object) return std::nullopt;
-  const auto parsed = http::JsonValue::Parse(*object);
-  const auto members = parsed ? parsed->TextMembers() : std::nullopt;
-  if (!members) {
-    fields.Refuse("headers", "must be an object whose values are texts");
-    return std::nullopt;
-  }
-  if (members->size() > kMaxHeaders)
-    impossible.push_back({"headers", fmt::format("must not be more than {}", kMaxHeaders)});
-  for (const auto& [name, value] : *members)
-    if (const auto problem = HeaderProblem(name, value))
-      impossible.push_back(
-          {"headers." + name.substr(0, kMaxHeaderNameBytes), std::string(*problem)});
-  return *members;
-}
-
-Format ReadFormat(JsonFields& fields) {
-  const auto text = fields.OptionalText("format", 20);
-  if (!text) return Format::kBinary;
-  const auto format = http::OneOf(*text, {Format::kBinary, Format::kStructured});
-  if (!format) fields.Refuse("format", "must be binary or structured");
-  return format.value_or(Format::kBinary);
-}
-
-std::optional<std::string> ReadSecret(JsonFields& fields,
-                                      std::vector<http::FieldError>& impossible) {
-  auto secret = fields.OptionalText("secret", kMaxSecretText);
-  if (secret && !ParseSigningSecret(*secret))
-    impossible.push_back({"secret", std::string(kSecretRule)});
-  return secret;
-}
-
 PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
-  PutCommand put;
-  put.key = {http::TenantOf(exchange), exchange->request().path_parameters[0]};
-  put.revision = RevisionOf(exchange);
-  std::vector<http::FieldError> impossible;
-  if (!IsSubscriptionName(put.key.name))
-    impossible.push_back(
-        {"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ -", kMaxNameBytes)});
-  JsonFields fields(exchange->request().body);
-  put.topic = fields.NonEmptyText("topic", messages::kMaxTopicBytes);
-  put.url = fields.NonEmptyText("url", kMaxUrlBytes);
-  put.max_in_flight =
-      fields.OptionalInteger("max_in_flight", 1, kMostInFlight).value_or(kDefaultInFlight);
-  put.timeout_ms = fields.OptionalInteger("timeout_ms", kLeastTimeoutMs, kMostTimeoutMs)
-                       .value_or(kDefaultTimeoutMs);
-  put.format = ReadFormat(fields);
-  put.enabled = fields.OptionalFlag("enabled");
-  put.secret = ReadSecret(fields, impossible);
-  put.headers = ReadHeaders(fields, impossible);
-  fields.Finish();
-  if (auto problem = TargetProblem(parts.courier->allowed(), put.url))
-    impossible.push_back({"url", *std::move(problem)});
-  if (!impossible.empty()) RefuseMeaning(std::move(impossible));
+  const auto revision = http::ExpectedRevision(exchange->request());
+  PutCommand put = ReadPutBody(exchange->request().body,
+                               {http::TenantOf(exchange), exchange->request().path_parameters[0]},
+                               parts.courier->allowed());
+  put.revision = revision;
   return put;
 }
 
@@ -248,8 +180,9 @@ void Rotate(const RouteParts& parts, const ExchangePtr& exchange) {
   JsonFields fields(exchange->request().body);
   rotate.secret = ReadSecret(fields, impossible);
   fields.Finish();
-  if (!impossible.empty()) RefuseMeaning(std::move(impossible));
+  RefuseMeaning(std::move(impossible));
   const auto reply = [name = rotate.key.name](const ExchangePtr& to, const Outcome& outcome) {
+    if (outcome.kind == ChangeKind::kSealed) return to->Reply(Sealed());
     if (outcome.kind != ChangeKind::kChanged) return to->Reply(UnknownSubscription(name));
     std::string body;
     base::JsonWriter(body)
@@ -293,12 +226,7 @@ void Test(const RouteParts& parts, const ExchangePtr& exchange) {
                               const ExchangePtr& to, const FindReply& found) mutable {
         if (!found.subscription) return to->Reply(UnknownSubscription(name));
         const auto endpoint = EndpointOf(*found.subscription, *parts.vault, found.now_ms, 0);
-        if (!endpoint)
-          return to->Reply(Problem{.status = 409,
-                                   .type = "push-off",
-                                   .title = "This server does not push",
-                                   .detail = "The key that the subscription's secrets were "
-                                             "encrypted with is not in secrets.key_file."});
+        if (!endpoint) return to->Reply(Sealed());
         parts.courier->Ping(
             *endpoint, [to, endpoint, share = std::move(share)](Delivered delivered) mutable {
               to->executor().Post([to, delivered = std::move(delivered), share = std::move(share)] {

@@ -6,6 +6,7 @@
 #include "push/answer.hpp"
 #include "push/circuit.hpp"
 #include "push/cloud_event.hpp"
+#include "push/places.hpp"
 #include "push/signature.hpp"
 #include "push/subscription.hpp"
 
@@ -123,6 +124,37 @@ TEST(PushAnswers, MeanWhatTheTableOfTheDocumentationSays) {
   EXPECT_EQ(Judge(none).kind, AnswerKind::kMessageFault) << "silence after it was sent";
 }
 
+TEST(PushAnswers, WhatThisProcessDidItselfSpeaksOfNobody) {
+  http::OutgoingReply none;
+  none.own_doing = http::OutgoingReply::OwnDoing::kGivenUp;
+  EXPECT_EQ(Judge(none).kind, AnswerKind::kDropped);
+  none.maybe_received = true;
+  EXPECT_EQ(Judge(none).kind, AnswerKind::kDropped);
+  none.own_doing = http::OutgoingReply::OwnDoing::kTooMany;
+  EXPECT_EQ(Judge(none).kind, AnswerKind::kHold) << "a moment's pause, and no failure";
+}
+
+TEST(PushPlaces, EndpointsThatHangLeaveTheOthersTheirOwn) {
+  Places places(8);
+  places.SetSubscriptions(2);
+  std::int64_t own = 0;
+  std::int64_t taken = 0;
+  for (Place place = places.Take(own); place != Place::kNone; place = places.Take(own)) {
+    own += place == Place::kOwn;
+    ++taken;
+  }
+  EXPECT_EQ(own, 2);
+  EXPECT_EQ(taken, 6) << "its own, and all common ones";
+  EXPECT_EQ(places.Take(0), Place::kOwn);
+  EXPECT_EQ(places.Take(1), Place::kOwn);
+  EXPECT_EQ(places.Take(2), Place::kNone);
+  places.Give(Place::kCommon);
+  EXPECT_EQ(places.Take(2), Place::kCommon);
+  places.SetSubscriptions(100);
+  EXPECT_EQ(places.Take(0), Place::kOwn) << "one at the least";
+  EXPECT_EQ(places.Take(1), Place::kNone);
+}
+
 constexpr Judgement kFault{AnswerKind::kEndpointFault, "unavailable"};
 constexpr Judgement kDelivered{AnswerKind::kAcknowledged, "delivered"};
 
@@ -169,6 +201,15 @@ TEST(PushCircuit, APauseThatIsAskedForIsNoFailure) {
   circuit.End(circuit.Begin(), {AnswerKind::kHold, "held", 5'000}, 60'000);
   circuit.End(circuit.Begin(), {AnswerKind::kHold, "held", 2'000}, 60'000);
   EXPECT_EQ(circuit.row().next_ms, 65'000) << "the longest counts";
+}
+
+TEST(PushCircuit, A2xxThatWasUnderWayWithAPauseDoesNotEndIt) {
+  Circuit circuit;
+  const auto together = circuit.Begin();
+  circuit.End(together, {AnswerKind::kHold, "held", 60'000}, 0);
+  circuit.End(together, kDelivered, 10);
+  EXPECT_EQ(circuit.MayBeUnderWay(16, 59'999), 0);
+  EXPECT_EQ(circuit.MayBeUnderWay(16, 60'000), 16);
 }
 
 TEST(PushCircuit, AnAnswerThatIsNo2xxDoesNotCloseIt) {

@@ -93,6 +93,17 @@ std::optional<HeaderValues> OpenHeaders(const Vault& vault, const base::Uuid& id
   return headers;
 }
 
+bool Reseal(const Vault& vault, Subscription& subscription) {
+  const auto again = [&](std::string& sealed, const std::string& context) {
+    if (sealed.empty() || vault.IsCurrent(sealed)) return true;
+    const auto text = vault.Open(sealed, context);
+    if (text) sealed = vault.Seal(*text, context);
+    return text.has_value();
+  };
+  return again(subscription.secrets, SecretsContext(subscription.id)) &&
+         again(subscription.headers, HeadersContext(subscription.id));
+}
+
 std::string HeaderNames(const HeaderValues& headers) {
   std::string text;
   base::JsonWriter json(text);

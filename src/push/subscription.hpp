@@ -111,6 +111,8 @@ std::string SealHeaders(const Vault& vault, const base::Uuid& id, const HeaderVa
 /// Nothing when they cannot be opened.
 std::optional<HeaderValues> OpenHeaders(const Vault& vault, const base::Uuid& id,
                                         std::string_view sealed);
+/// Seals by the first key what another one sealed; false: that one is not there.
+bool Reseal(const Vault& vault, Subscription& subscription);
 /// A JSON array.
 std::string HeaderNames(const HeaderValues& headers);
 

@@ -24,6 +24,8 @@ class Subscriptions {
   db::Write<FindSubscriptions> FindFenced{store_, "push.find_fenced", db::LaneName::Shared(1)};
   db::List<QueueSubscriptions, ReadSubscription> List{store_, "push.list"};
 
+  db::List<QueueSealed, ReadSealed> ListSealed{store_, "push.sealed"};
+
   // For whoever delivers.
   db::Count<push::LookAround> LookAround{store_, "push.look_around"};
   db::Count<CountSubscriptions> Count{store_, "push.counts"};

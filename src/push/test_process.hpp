@@ -33,9 +33,21 @@ inline std::vector<const db::Query*> QueriesOfPush() {
 /// until the test answers it.
 class TestProcess final : public store::Process {
  public:
+  struct Options {
+    std::string keys = KeyLine('k');
+    std::int64_t most_under_way = kMostUnderWay;
+  };
+  /// A line of a key file, the first key's above.
+  static std::string KeyLine(char key) {
+    return key + (":" + base::EncodeBase64(std::string(32, key))) + "\n";
+  }
+
   explicit TestProcess(store::TestStore& test_store, const std::string& id = "p")
+      : TestProcess(test_store, id, Options()) {}
+  TestProcess(store::TestStore& test_store, const std::string& id, const Options& options)
       : Process(test_store),
         clock_(test_store.clock()),
+        vault_(Vault::Parse(options.keys)),
         probe_(metrics_),
         leases_(store(), wake(), id, clock_, metrics_),
         messages_(store(), wake(), id, clock_, metrics_),
@@ -54,7 +66,8 @@ class TestProcess final : public store::Process {
                           requests_.push_back({endpoint, message.payload, message.id,
                                                std::move(may_begin), std::move(done)});
                         },
-                    .give_up = [this](std::uint64_t group) { GiveUp(group); }}) {
+                    .give_up = [this](std::uint64_t group) { GiveUp(group); },
+                    .most_under_way = options.most_under_way}) {
     store().SetFenceCheck(fence_check_);
   }
 
@@ -133,13 +146,14 @@ class TestProcess final : public store::Process {
       requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(i));
       http::OutgoingReply reply;
       reply.maybe_received = true;
+      reply.own_doing = http::OutgoingReply::OwnDoing::kGivenUp;
       request.done({std::move(reply), 1});
     }
   }
 
   base::ManualClock& clock_;
   telemetry::Registry metrics_;
-  const Vault vault_ = Vault::Parse("k:" + base::EncodeBase64(std::string(32, 'k')));
+  const Vault vault_;
   leases::LeaseFenceCheck fence_check_;
   Probe probe_;
   std::vector<Request> requests_;

@@ -32,6 +32,8 @@ class Vault {
 
   /// Whether it was sealed by the first key.
   bool IsCurrent(std::string_view sealed) const;
+  /// What begins everything that the first key sealed.
+  std::string Prefix() const { return keys_.front().id + ":"; }
 
  private:
   struct Key {

@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/time_text.hpp"
 #include "http/answering.hpp"
+#include "http/expected_revision.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
@@ -285,24 +286,11 @@ void Administrate(const RouteParts& parts, const ExchangePtr& exchange, Command 
                                    Answering(exchange, ReplyAdministered));
 }
 
-std::optional<std::int64_t> IfMatch(const ExchangePtr& exchange) {
-  const auto header = exchange->request().FindHeader("If-Match");
-  if (!header) return std::nullopt;
-  std::string_view text = *header;
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    text = text.substr(1, text.size() - 2);
-  std::int64_t revision = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || stop != text.data() + text.size())
-    http::RefuseField("If-Match", "must be a revision of the licence");
-  return revision;
-}
-
 void ChangeLicense(const RouteParts& parts, const ExchangePtr& exchange) {
   ChangeCommand command;
   command.license = PathUuid(exchange, 0, "id");
   command.tenant = SeenTenant(exchange);
-  command.if_revision = IfMatch(exchange);
+  command.if_revision = http::ExpectedRevision(exchange->request());
   JsonFields fields(exchange->request().body);
   command.seats = fields.OptionalInteger("seats", 0, kMaxSeats);
   command.suspended = fields.OptionalFlag("suspended");

@@ -47,6 +47,9 @@ constexpr std::array kPromised = std::to_array<std::string_view>({
     "license_offers_total",
     "license_log_entries_total",
     "session_heartbeat_latency_seconds",
+    "webhook_deliveries_total",
+    "webhook_intake_seconds",
+    "webhook_secrets",
 });
 
 }  // namespace

@@ -1,6 +1,12 @@
 #include "webhooks/apply.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "base/json_writer.hpp"
+#include "messages/topics/change_topic.hpp"
+#include "queues/declare.hpp"
+#include "webhooks/event_columns.hpp"
 #include "webhooks_sql/queries.hpp"
 
 namespace tenure::webhooks {
@@ -45,11 +51,72 @@ std::string DetailOf(const ApplyReply& reply) {
   return out;
 }
 
+queues::QueueSettings SettingsOf(const bots::Bot& bot) {
+  const bots::Limits& limits = bot.limits;
+  constexpr std::int64_t kMegabyte = 1 << 20;
+  return {.scope = static_cast<queues::Scope>(bot.routing.scope),
+          .max_concurrent_sessions = limits.max_concurrent_sessions,
+          .session_timeout_ms = limits.session_timeout_ms,
+          .idle_timeout_ms = limits.session_idle_timeout_ms,
+          .max_duration_ms = limits.session_max_duration_ms,
+          .max_messages = limits.session_max_messages,
+          .max_delivery_count = limits.max_delivery_count,
+          .backoff_ms = limits.retry_backoff_ms,
+          .backoff_max_ms = limits.retry_backoff_max_ms,
+          .on_dead_letter = static_cast<queues::DeadLetterPolicy>(limits.on_dead_letter),
+          .ttl_ms = limits.default_message_ttl_ms,
+          .depth_threshold = limits.queue_depth_threshold,
+          .max_bytes = limits.max_size_in_megabytes * kMegabyte,
+          .dedup_ms = limits.duplicate_detection_window_ms,
+          .history_ms = limits.history_ms};
+}
+
+/// The topics of bots without order are opened here, so that no webhook waits for a topic's row.
+void DeclareTopics(db::Transaction& tx, const bots::File& file,
+                   const std::vector<bots::Change>& changes, std::int64_t now_ms) {
+  std::map<std::string, const bots::Bot*> topics;  // in ascending order, as they are locked
+  for (const bots::Bot& bot : file.bots)
+    if (bot.routing.scope == rules::Scope::kNone &&
+        std::ranges::find(changes, bot.name, &bots::Change::name) != changes.end())
+      topics.emplace(TopicOf(bot.name), &bot);
+  for (const auto& [name, bot] : topics) {
+    const std::int64_t budget = bot->limits.max_delivery_count;
+    messages::TopicChange change;
+    change.tenant = file.tenant;
+    change.name = name;
+    change.max_attempts = budget;
+    change.max_crashes = budget;
+    change.backoff_ms = bot->limits.retry_backoff_ms;
+    change.backoff_max_ms = bot->limits.retry_backoff_max_ms;
+    change.dedup_ms = bot->limits.duplicate_detection_window_ms;
+    messages::ChangeTopic(tx, change, now_ms);
+  }
+}
+
+/// What the queues of the file's bots are from now on; those of bots that are gone drain.
+messages::Notifications Declare(db::Transaction& tx, const bots::File& file,
+                                const std::vector<bots::Change>& changes) {
+  messages::Notifications notifications;
+  const auto declare = [&](queues::DeclareRequest request) {
+    queues::Declare(tx, request);
+    notifications.Add(request.tenant, queues::QueueTopic(request.name), 0, 0);
+  };
+  for (const bots::Bot& bot : file.bots)
+    declare({.tenant = file.tenant,
+             .name = bot.name,
+             .wish = {.settings = SettingsOf(bot), .key_rule = bots::KeyRuleOf(bot.routing)}});
+  for (const bots::Change& change : changes)
+    if (change.what == bots::Change::What::kBotRemoved)
+      declare({.tenant = file.tenant, .name = change.name, .wish = {.is_removed = true}});
+  return notifications;
+}
+
 }  // namespace
 
 /// One at a time: the next one compares with what this one made.
-void ApplyHandler::WriteItems(db::Transaction& tx, Items items) {
+messages::Notifications ApplyHandler::WriteItems(db::Transaction& tx, Items items) {
   auto& item = *items.front();
+  messages::Notifications notifications;
   const ApplyRequest& request = item.request;
   tx.Run(sql::kLockBots);
   const SnapshotPtr snapshot = LoadSnapshot(tx);
@@ -64,9 +131,13 @@ void ApplyHandler::WriteItems(db::Transaction& tx, Items items) {
     tx.Queue(sql::kAddBots, reply.revision, std::string_view(request.file.tenant),
              std::string_view(request.content), now_ms, std::string_view(request.person));
     tx.Queue(sql::kForgetBots, std::string_view(request.file.tenant), kKeptRevisions);
+    DeclareTopics(tx, request.file, reply.changes, now_ms);
+    notifications = Declare(tx, request.file, reply.changes);
+    notifications.Tell(tx, process_, now_ms);
     item.Did({"bots", DetailOf(reply)});
   }
   item.reply = std::move(reply);
+  return notifications;
 }
 
 }  // namespace tenure::webhooks

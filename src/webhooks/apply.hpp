@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/operation.hpp"
+#include "messages/waiting/notifications.hpp"
 #include "webhooks/bots/change.hpp"
 #include "webhooks/snapshot.hpp"
 
@@ -38,14 +39,18 @@ struct ApplyReply {
 /// Puts a tenant's bots in force, for all processes at once, while they run: under the bots lock,
 /// which whoever routes has shared. What commits afterwards is routed by the new file, and nothing
 /// is by two. Repeating the same file changes nothing and makes no revision.
-class ApplyHandler final : public db::TypedHandler<ApplyRequest, ApplyReply> {
+///
+/// The bots' queues change in the same transaction: what a queue is and who feeds it are never of
+/// two revisions.
+class ApplyHandler final : public messages::NotifyingHandler<ApplyRequest, ApplyReply> {
  public:
+  using NotifyingHandler::NotifyingHandler;
   std::string_view name() const override { return "webhooks.apply"; }
   /// It waits for a lock for as long as a batch of webhooks takes, on no lane of theirs.
   db::LaneName lane() const override { return db::LaneName::UserKeys(); }
 
  protected:
-  void WriteItems(db::Transaction& tx, Items items) override;
+  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
 };
 
 }  // namespace tenure::webhooks

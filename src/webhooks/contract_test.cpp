@@ -1,5 +1,6 @@
 // The contract of webhooks (Q2) on every store.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -151,6 +152,189 @@ TEST_P(WebhooksContract, ASourceOfAnotherTenantIsTaken) {
   EXPECT_FALSE(b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{"one", mine.event_id}).event);
 }
 
+TEST_P(WebhooksContract, AnOrderedBotGetsWhatIsAboutOneThingInOneSessionInTheOrderOfItsCommits) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: ordered, events: [\"*\"], ordering_scope: entity, checks: pull_requests}\n"
+      "  - {name: repos, events: [issues], ordering_scope: repository}\n");
+  const auto body = [](std::string_view members) {
+    return fmt::format(R"({{{},"repository":{{"id":1,"full_name":"acme/shop"}}}})", members);
+  };
+  EXPECT_EQ(
+      a_.Receive({.id = "1", .body = body(R"("action":"opened","issue":{"number":7})")}).messages,
+      2);
+  b_.Receive({.id = "2", .body = body(R"("issue":{"number":7})"), .event = "issue_comment"});
+  const ReceiveReply third =
+      a_.Receive({.id = "3", .body = body(R"("action":"closed","issue":{"number":7})")});
+  b_.Receive({.id = "4", .body = body(R"("issue":{"number":8})")});
+  const auto accepted = a_.Accept("ordered");
+  ASSERT_EQ(accepted.sessions.size(), 2U);
+  const auto& seven = accepted.sessions[0].key == "github.com/r1/thread/7" ? accepted.sessions[0]
+                                                                           : accepted.sessions[1];
+  EXPECT_EQ(seven.name, "acme/shop/issue/7");
+  EXPECT_EQ(seven.entity, "issue");
+  ASSERT_EQ(seven.messages.size(), 3U);
+  EXPECT_EQ(seven.messages[2].event_id, third.event_id) << "the payload is stored once";
+  EXPECT_EQ(seven.messages[2].sequence, seven.messages[0].sequence + 2);
+  EXPECT_EQ(a_.Accept("repos").sessions.at(0).messages.size(), 3U);
+
+  const std::string pull =
+      R"({"number":2,"base":{"repo":{"id":1}}},{"number":3,"base":{"repo":{"id":1}}})";
+  const ReceiveReply check =
+      a_.Receive({.id = "5",
+                  .body = body(fmt::format(R"("check_run":{{"id":9,"pull_requests":[{}]}})", pull)),
+                  .event = "check_run"});
+  EXPECT_EQ(check.messages, 2);
+  const auto copies = a_.Accept("ordered");
+  ASSERT_EQ(copies.sessions.size(), 2U);
+  for (const auto& session : copies.sessions)
+    EXPECT_EQ(session.messages.at(0).copy, session.key == "github.com/r1/thread/2" ? "1/2" : "2/2");
+}
+
+TEST_P(WebhooksContract, OneFullQueueRefusesAWebhookForAllBotsAndNothingOfItIsStored) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: small, events: [issues], ordering_scope: entity, max_size_in_megabytes: 1}\n"
+      "  - {name: all, events: [\"*\"], ordering_scope: none}\n");
+  const auto large = [](std::string_view id) {
+    return Sent{.id = std::string(id), .body = R"({"x":")" + std::string(600'000, 'x') + R"("})"};
+  };
+  EXPECT_EQ(a_.Receive(large("1")).messages, 2);
+  // Those that come together are not refused with the one that does not fit.
+  std::vector<std::string> told;
+  for (const Sent& sent : {large("2"), Sent{.id = "3", .body = "{}", .event = "push"}})
+    a_.webhooks().Receive({Made(sent)}, [&](auto result) {
+      told.emplace_back(result.ok() ? "stored" : result.fault().what());
+    });
+  a_.Drive();
+  EXPECT_THAT(told, testing::UnorderedElementsAre("full queue: small", "stored"));
+  EXPECT_EQ(a_.Events().size(), 2U);
+  EXPECT_EQ(a_.Claim("queue:all").size(), 2U);
+}
+
+TEST_P(WebhooksContract, ABotWithoutOrderIsFullAsALookFoundIt) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots: [{name: b, events: [issues], ordering_scope: none, max_size_in_megabytes: 1}]\n");
+  a_.Receive({.id = "1"});
+  const SnapshotPtr bots = a_.webhooks().bots().Get();
+  const TopicSizesRequest limited = FullTopics::Limited(*bots);
+  ASSERT_EQ(limited.bots.size(), 1U);
+  const TopicSizesReply sizes = a_.Call(a_.webhooks(), &Webhooks::TopicSizes, limited);
+  EXPECT_GT(sizes.bytes.at(0), 100);
+  a_.webhooks().full_topics().Learn(*bots, limited, sizes);
+  EXPECT_EQ(a_.Receive({.id = "2"}).messages, 1) << "there is room";
+  a_.webhooks().full_topics().Learn(*bots, limited, {{1 << 20}});
+  std::string told;
+  a_.webhooks().Receive({Made({.id = "3"})}, [&](auto result) { told = result.fault().what(); });
+  a_.Drive();
+  EXPECT_EQ(told, "full queue: b");
+  EXPECT_EQ(a_.Receive({.id = "4", .event = "push"}).messages, 0) << "it does not want that one";
+  EXPECT_EQ(a_.Events().size(), 3U);
+}
+
+TEST_P(WebhooksContract, ABotThatIsGoneDrainsAndOneWithOtherKeysHasANewGeneration) {
+  const auto file = [](std::string_view bots) {
+    return fmt::format("sources: [{{name: github, secrets: [{{env: S}}]}}]\nbots: [{}]", bots);
+  };
+  a_.Apply(file("{name: b, events: [issues], ordering_scope: entity}"));
+  a_.Receive({.id = "1"});
+  b_.Apply(file("{name: b, events: [issues], ordering_scope: repository}"));
+  a_.Receive({.id = "2"});
+  const auto first = a_.Accept("b");
+  ASSERT_EQ(first.sessions.size(), 1U) << "the new generation waits for the old one";
+  EXPECT_EQ(first.sessions[0].key, "github.com/r1/thread/7");
+  b_.Apply(file(""));
+  EXPECT_EQ(a_.Receive({.id = "3"}).messages, 0);
+}
+
+TEST_P(WebhooksContract, AnEventSaysWhereItsMessagesAre) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: any, events: [\"*\"], ordering_scope: none}\n"
+      "  - {name: ordered, events: [issues], ordering_scope: entity}\n");
+  const base::Uuid first = a_.Receive({.id = "1"}).event_id;
+  const base::Uuid second = a_.Receive({.id = "2"}).event_id;
+  const auto ways = [&](const base::Uuid& id, const std::string& tenant = "default") {
+    std::vector<std::string> lines;
+    for (const Way& way : b_.Call(b_.webhooks(), &Webhooks::Find, FindRequest{tenant, id}).ways)
+      lines.push_back(fmt::format("{} {} {}", way.bot, ToText(way.state), way.sequence));
+    return lines;
+  };
+  EXPECT_THAT(ways(first), ElementsAre("any waiting 0", "ordered waiting 1"));
+  EXPECT_THAT(ways(first, "other"), ElementsAre());
+  a_.Claim("queue:any");
+  EXPECT_EQ(a_.Accept("ordered").sessions.at(0).messages.size(), 2U);
+  EXPECT_THAT(ways(second), ElementsAre("any held 0", "ordered held 2"));
+}
+
+TEST_P(WebhooksContract, StoredEventsAreAppendedToABotThatCameLaterInTheirOrder) {
+  a_.Apply("sources: [{name: github, secrets: [{env: S}]}]");
+  std::vector<base::Uuid> events;
+  for (const char* id : {"1", "2", "3"}) events.push_back(a_.Receive({.id = id}).event_id);
+  a_.Receive({.id = "4", .body = "{}", .event = "push"});
+  const auto replay = [&](ReplayRequest request) {
+    request.tenant = "default";
+    request.bot = "late";
+    return b_.Call(b_.webhooks(), &Webhooks::Replay, request);
+  };
+  EXPECT_EQ(replay({}).kind, ReplayReply::Kind::kNoBot);
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots: [{name: late, events: [issues], ordering_scope: entity}]\n");
+  const ReplayReply dry = replay({.dry_run = true});
+  EXPECT_EQ(dry.found, 3);
+  EXPECT_EQ(dry.changed, 0);
+  EXPECT_EQ(replay({.event = "push"}).found, 0) << "it does not want them";
+  EXPECT_EQ(replay({.since_ms = store_.clock().WallMs() + 1}).found, 0);
+  const ReplayReply page = replay({.limit = 2});
+  EXPECT_EQ(page.changed, 2);
+  ASSERT_GT(page.after, 0);
+  const ReplayReply rest = replay({.after = page.after});
+  EXPECT_EQ(rest.changed, 1);
+  EXPECT_EQ(rest.after, 0);
+  const auto accepted = a_.Accept("late");
+  ASSERT_EQ(accepted.sessions.size(), 1U);
+  ASSERT_EQ(accepted.sessions[0].messages.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(accepted.sessions[0].messages[i].event_id, events[i]);
+}
+
+TEST_P(WebhooksContract, WhatProcessesSawOfHooksIsKeptTogether) {
+  HookNotes& notes = a_.webhooks().hooks();
+  notes.Delivered("github", "42", 2'000);
+  notes.Pinged("github", "42", 1'000);
+  notes.Refused("github");
+  notes.Refused("github");
+  const NoteHooksRequest taken = notes.Take();
+  EXPECT_TRUE(notes.Take().hooks.empty());
+  a_.Call(a_.webhooks(), &Webhooks::NoteHooksSeen, taken);
+  b_.Call(b_.webhooks(), &Webhooks::NoteHooksSeen,
+          NoteHooksRequest{{{"github", "42", 1'500, 3'000}, {"github", "43", 1'000, 0}},
+                           {{"github", 5}}});
+  const HooksReply seen =
+      b_.Call(b_.webhooks(), &Webhooks::Hooks, HooksRequest{{"github", "other"}});
+  ASSERT_EQ(seen.hooks.size(), 2U);
+  EXPECT_EQ(seen.hooks[0].hook, "42");
+  EXPECT_EQ(seen.hooks[0].delivered_ms, 2'000);
+  EXPECT_EQ(seen.hooks[0].pinged_ms, 3'000);
+  ASSERT_EQ(seen.refused.size(), 1U);
+  EXPECT_EQ(seen.refused[0].count, 7);
+}
+
+TEST_P(WebhooksContract, ABotWithoutOrderHasItsBudgetsInItsTopic) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots: [{name: b, events: [issues], ordering_scope: none, max_delivery_count: 7}]\n");
+  EXPECT_EQ(store_.Number("select max_attempts + max_crashes from topics where name = 'queue:b'",
+                          "select max_attempts + max_crashes from tenure.topics where name = "
+                          "'queue:b'"),
+            14);
+}
+
 TEST_P(WebhooksContract, ALargePayloadHasAnAddressInItsMessage) {
   a_.Apply(kTwoBots);
   const Sent sent{.body = R"({"x":")" + std::string(2'000, 'x') + R"("})"};
@@ -159,6 +343,10 @@ TEST_P(WebhooksContract, ALargePayloadHasAnAddressInItsMessage) {
   ASSERT_EQ(payloads.size(), 1U);
   EXPECT_THAT(payloads[0], HasSubstr(R"("payload":null,"payload_url":"/api/v1/webhooks/events/)" +
                                      reply.event_id.ToString() + "/payload\""));
+  store_.clock().Advance(kTestDedupMs + 1);
+  EXPECT_EQ(a_.Call(a_.webhooks(), &Webhooks::ForgetSomeEvents, ForgetRequest{kTestDedupMs}).rows,
+            0)
+      << "somebody will ask for it";
 }
 
 TEST_P(WebhooksContract, EventsAreListedTheLatestFirstByWhatTheyAreAbout) {

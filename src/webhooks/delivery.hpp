@@ -60,8 +60,9 @@ struct EventRow {
   std::string signature{};
   std::string headers{};
   std::string trace{};
-  std::int64_t bytes = 0;     ///< of the body
-  std::int64_t messages = 0;  ///< that it became
+  std::int64_t bytes = 0;        ///< of the body
+  std::int64_t messages = 0;     ///< that it became
+  std::string topic_messages{};  ///< JSON: of each bot without order the id of its message
   std::int64_t received_ms = 0;
   std::int64_t number = 0;
 };

@@ -16,9 +16,13 @@ inline constexpr auto kEventColumns = db::Members(
     &EventRow::repository, &EventRow::entity_type, &EventRow::entity_id, &EventRow::entity_previous,
     &EventRow::sender_id, &EventRow::sender, &EventRow::organization, &EventRow::installation_id,
     &EventRow::content_type, &EventRow::signature, &EventRow::headers, &EventRow::trace,
-    &EventRow::bytes, &EventRow::messages);
+    &EventRow::bytes, &EventRow::messages, &EventRow::topic_messages);
 
-/// The topic of a bot whose messages keep no order.
-inline std::string TopicOf(std::string_view bot) { return "queue:" + std::string(bot); }
+inline constexpr std::string_view kTopicPrefix = "queue:";
+/// The topic of a bot whose messages keep no order, and back.
+inline std::string TopicOf(std::string_view bot) {
+  return std::string(kTopicPrefix) + std::string(bot);
+}
+inline std::string_view BotOf(std::string_view topic) { return topic.substr(kTopicPrefix.size()); }
 
 }  // namespace tenure::webhooks

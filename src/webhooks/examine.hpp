@@ -15,6 +15,7 @@ namespace tenure::webhooks {
 /// A webhook whose body is here, before anybody knows who sent it.
 struct Knock {
   std::shared_ptr<Delivery> delivery;
+  std::string tenant;                   ///< whose source it is
   std::vector<std::string> signatures;  ///< each X-Hub-Signature-256
   SecretKeeper::Secrets secrets;        ///< at least one
   bool form = false;                    ///< the payload is the field of a form

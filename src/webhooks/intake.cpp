@@ -6,11 +6,13 @@
 
 #include "base/json_writer.hpp"
 #include "http/answering.hpp"
+#include "webhooks/problems.hpp"
 
 namespace tenure::webhooks {
 namespace {
 
 constexpr int kSecretsAgainSeconds = 10;
+constexpr const char* kRefusedAct = "webhook.refused";
 
 /// The source of /webhooks/github, and of /webhooks/github/{source}.
 std::string_view SourceOf(const http::Request& request) {
@@ -65,7 +67,8 @@ http::Route Intake::RouteOf(std::string pattern, std::string operation) {
           .max_body_bytes = options_.max_body_bytes,
           .body_memory = memory_,
           .admit = [this](const http::Request& request) { Admit(request); },
-          .content_types = {"application/json", "application/x-www-form-urlencoded"}};
+          .content_types = {"application/json", "application/x-www-form-urlencoded"},
+          .acts = {kRefusedAct}};
 }
 
 void Intake::Admit(const http::Request& request) const {
@@ -92,6 +95,7 @@ void Intake::Handle(const ExchangePtr& exchange) {
     throw http::ProblemError(NoSecrets());
   }
   auto knock = std::make_shared<Knock>(KnockOf(exchange, door.source->name, std::move(secrets)));
+  knock->tenant = door.bots->tenant;
   if (request.body.size() <= options_.on_loop_bytes) {
     const auto refusal = Examine(*knock);
     return Finish(exchange, *knock, refusal);
@@ -116,23 +120,37 @@ void Intake::CheckRate(const ExchangePtr& exchange, const bots::Source& source) 
   const auto decision = limit->limiter.Take(source.name);
   if (decision.allowed) return;
   Answered(exchange->request(), source.name, Outcome::kTooOften);
-  throw http::ProblemError(http::RateLimited(http::QuotaOf(source.rate, decision)));
+  const auto quota = http::QuotaOf(source.rate, decision);
+  exchange->set_quota(quota);
+  throw http::ProblemError(http::RateLimited(quota));
 }
 
 void Intake::Finish(const ExchangePtr& exchange, Knock& knock,
                     const std::optional<Refusal>& refusal) {
   const http::Request& request = exchange->request();
-  if (refusal) {
-    Answered(request, knock.delivery->source, refusal->outcome);
-    exchange->Conclude(ToText(refusal->outcome));
-    return exchange->Reply(refusal->problem);
-  }
+  if (refusal) return Refuse(exchange, knock, *refusal);
   if (knock.delivery->event == "ping") {
     Answered(request, knock.delivery->source, Outcome::kPing);
+    webhooks_.hooks().Pinged(knock.delivery->source, knock.delivery->hook, clock_.WallMs());
     exchange->Conclude("ping");
     return exchange->ReplyJson(R"({"ping":true})");
   }
   Store(exchange, std::move(knock.delivery));
+}
+
+/// Whoever has no secret may try for ever: on record are the first time of a minute and its sum.
+void Intake::Refuse(const ExchangePtr& exchange, const Knock& knock, const Refusal& refusal) {
+  const std::string& source = knock.delivery->source;
+  Answered(exchange->request(), source, refusal.outcome);
+  exchange->Conclude(ToText(refusal.outcome));
+  if (refusal.outcome == Outcome::kBadSignature) webhooks_.hooks().Refused(source);
+  if (refusal.outcome != Outcome::kBadSignature || !options_.refusals)
+    return exchange->Reply(refusal.problem);
+  base::Actor actor = http::ActorOf(exchange, kRefusedAct);
+  actor.tenant = knock.tenant;
+  options_.refusals->Note(std::move(actor), {source, "{}"}, [exchange, problem = refusal.problem] {
+    exchange->executor().Post([exchange, problem] { exchange->Reply(problem); });
+  });
 }
 
 void Intake::Store(const ExchangePtr& exchange, const DeliveryPtr& delivery) {
@@ -143,12 +161,14 @@ void Intake::Store(const ExchangePtr& exchange, const DeliveryPtr& delivery) {
         const http::Request& request = exchange->request();
         if (!result.ok()) {
           Answered(request, delivery->source, Outcome::kFailed);
+          if (IsQueueFull(result.fault())) return exchange->Reply(QueueFull());
           return exchange->Reply(result.fault());
         }
         const ReceiveReply& reply = result.value();
         if (reply.kind == ReceiveReply::Kind::kNoSource) return exchange->Reply(NoSource());
         const Outcome outcome = reply.duplicate ? Outcome::kDuplicate : Outcome::kStored;
         Answered(request, delivery->source, outcome, began_us);
+        webhooks_.hooks().Delivered(delivery->source, delivery->hook, clock_.WallMs());
         exchange->Conclude(ToText(outcome));
         exchange->ReplyJson(ReceivedJson(reply));
       });

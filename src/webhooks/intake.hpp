@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "audit/refusals.hpp"
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
 #include "http/body_memory.hpp"
 #include "http/rate_limits.hpp"
 #include "http/router.hpp"
 #include "webhooks/examine.hpp"
+#include "webhooks/fan_out.hpp"
 #include "webhooks/webhooks.hpp"
 #include "webhooks/worker.hpp"
 
@@ -21,6 +23,8 @@ struct IntakeOptions {
   std::size_t bytes_in_flight = 256 * 1024 * 1024;
   /// A larger body is examined by the worker, so that its loop goes on with its other connections.
   std::size_t on_loop_bytes = 256 * 1024;
+  /// Where signatures that were refused are put on record, summed up; null: nowhere.
+  audit::Refusals* refusals = nullptr;
 };
 
 /// The door of webhooks: asks one thing after the other, and the first "no" is the answer.
@@ -53,6 +57,7 @@ class Intake {
   void Handle(const ExchangePtr& exchange);
   void CheckRate(const ExchangePtr& exchange, const bots::Source& source);
   void Finish(const ExchangePtr& exchange, Knock& knock, const std::optional<Refusal>& refusal);
+  void Refuse(const ExchangePtr& exchange, const Knock& knock, const Refusal& refusal);
   void Store(const ExchangePtr& exchange, const DeliveryPtr& delivery);
   void Answered(const http::Request& request, std::string_view source, Outcome outcome,
                 std::int64_t began_us = 0) const;

@@ -16,9 +16,8 @@ void WriteTextOrNull(JsonWriter& json, std::string_view key, std::string_view te
     json.Value(text);
 }
 
-void WriteEvent(JsonWriter& json, const EventRow& event) {
-  json.BeginObject()
-      .Field("event_id", event.event_id)
+void WriteFields(JsonWriter& json, const EventRow& event) {
+  json.Field("event_id", event.event_id)
       .Field("number", event.number)
       .Field("source", event.source)
       .Field("hook", event.hook)
@@ -35,7 +34,41 @@ void WriteEvent(JsonWriter& json, const EventRow& event) {
   json.Key("received_at").Time(event.received_ms);
   json.Field("bytes", event.bytes).Field("messages", event.messages);
   WriteTextOrNull(json, "traceparent", event.trace);
-  json.Key("headers").Raw(base::ObjectOrEmpty(event.headers)).EndObject();
+  json.Key("headers").Raw(base::ObjectOrEmpty(event.headers));
+}
+
+void WriteEvent(JsonWriter& json, const EventRow& event) {
+  WriteFields(json.BeginObject(), event);
+  json.EndObject();
+}
+
+void WriteWay(JsonWriter& json, const Way& way) {
+  json.BeginObject()
+      .Field("bot", way.bot)
+      .Field("message_id", way.message_id)
+      .Field("state", ToText(way.state));
+  if (way.session)
+    json.Field("key", way.key)
+        .Field("name", way.name)
+        .Field("session", *way.session)
+        .Field("sequence", way.sequence);
+  if (!way.copy.empty()) json.Field("copy", way.copy);
+  if (way.is_replay) json.Field("replay", true);
+  json.EndObject();
+}
+
+/// Its hooks, and how many signatures were refused: of all processes, seconds old.
+void WriteSeen(JsonWriter& json, std::string_view source, const HooksReply& seen) {
+  std::int64_t refused = 0;
+  for (const SourceRefusals& each : seen.refused)
+    if (each.source == source) refused = each.count;
+  json.Field("refused", refused).Key("hooks").BeginArray();
+  for (const Hook& hook : seen.hooks) {
+    if (hook.source != source) continue;
+    json.BeginObject().Field("hook", hook.hook).Key("last_delivery_at");
+    json.TimeOrNull(hook.delivered_ms).Key("last_ping_at").TimeOrNull(hook.pinged_ms).EndObject();
+  }
+  json.EndArray();
 }
 
 void WritePlaces(JsonWriter& json, const rules::Routed& routed) {
@@ -53,10 +86,13 @@ void WritePlaces(JsonWriter& json, const rules::Routed& routed) {
 
 }  // namespace
 
-std::string EventJson(const EventRow& event) {
+std::string FoundJson(const FindReply& found) {
   std::string out;
   JsonWriter json(out);
-  WriteEvent(json, event);
+  WriteFields(json.BeginObject(), *found.event);
+  json.Key("ways").BeginArray();
+  for (const Way& way : found.ways) WriteWay(json, way);
+  json.EndArray().EndObject();
   return out;
 }
 
@@ -91,20 +127,36 @@ std::string AppliedJson(const ApplyReply& reply, const std::vector<std::string>&
   return out;
 }
 
-std::string SourcesJson(const TenantBots* bots, const SecretKeeper& secrets) {
+std::string SourcesJson(const bots::File& file, const SecretKeeper& secrets,
+                        const HooksReply& seen) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject().Key("items").BeginArray();
-  if (bots)
-    for (const bots::Source& source : bots->file.sources)
-      json.BeginObject()
-          .Field("name", source.name)
-          .Field("provider", "github")
-          .Field("host", source.host)
-          .Field("secrets", source.secrets.size())
-          .Field("secrets_loaded", secrets.Of(source.name)->size())
-          .EndObject();
+  for (const bots::Source& source : file.sources) {
+    json.BeginObject()
+        .Field("name", source.name)
+        .Field("provider", "github")
+        .Field("host", source.host)
+        .Field("secrets", source.secrets.size())
+        .Field("secrets_loaded", secrets.Of(source.name)->size());
+    WriteSeen(json, source.name, seen);
+    json.EndObject();
+  }
   json.EndArray().EndObject();
+  return out;
+}
+
+std::optional<base::StoredAnswer> ReplayAnswer(const ReplayReply& reply) {
+  if (reply.kind == ReplayReply::Kind::kNoBot) return std::nullopt;
+  return base::StoredAnswer{200, ReplayedJson(reply)};
+}
+
+std::string ReplayedJson(const ReplayReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Field("found", reply.found).Field("changed", reply.changed);
+  WriteTextOrNull(json, "next_cursor", reply.after > 0 ? std::to_string(reply.after) : "");
+  json.EndObject();
   return out;
 }
 

@@ -18,7 +18,7 @@ Probe::Probe(telemetry::Registry& metrics)
       intake_(metrics.GetHistogram("webhook_intake_seconds",
                                    "From a webhook's body to its answer, if it was stored.",
                                    telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)),
-      forgotten_(metrics.GetCounter("webhook_events_forgotten_total",
+      forgotten_(metrics.GetCounter("tenure_webhook_events_forgotten_total",
                                     "Events that were removed after their retention.")) {}
 
 void Probe::Answered(std::string_view source, std::string_view event, Outcome outcome,

@@ -1,5 +1,9 @@
 #include "webhooks/reads.hpp"
 
+#include <array>
+
+#include "base/json_view.hpp"
+#include "queues/session.hpp"
 #include "webhooks/event_columns.hpp"
 #include "webhooks_sql/queries.hpp"
 
@@ -26,12 +30,68 @@ db::Transaction::Pending QueueEvents(db::Transaction& tx, const ListRequest& req
 
 EventRow ReadEvent(const db::Rows::Row& row) { return db::ReadAs<EventRow>(row, kStoredColumns); }
 
+namespace {
+
+/// Of a bot whose messages keep no order: its topic has them, or is done with them.
+void FindTopicWays(db::Transaction& tx, FindReply& reply) {
+  const auto named = base::JsonView::Parse(reply.event->topic_messages);
+  if (!named) db::ThrowBadRow("topic_messages of an event are no JSON");
+  std::vector<base::Uuid> ids;
+  for (const auto& [bot, text] : named->Members()) {
+    const auto id = base::Uuid::Parse(text.Text().value_or(""));
+    if (!id) db::ThrowBadRow("topic_messages of an event name no message");
+    ids.push_back(*id);
+    Way& way = reply.ways.emplace_back();
+    way.bot = bot;
+    way.message_id = *id;
+  }
+  for (const auto row : tx.Run(sql::kLookTopicMessages, ids))
+    reply.ways[row.ordinal()].state = static_cast<Way::State>(row.Int(0));
+}
+
+/// By the row of its session: what lies below the head is history.
+Way::State StateOf(std::int64_t sequence, std::int64_t state, std::int64_t head,
+                   std::int64_t handed, std::int64_t dead) {
+  if (dead >= 0) return Way::State::kDead;
+  if (sequence < head) return Way::State::kDone;
+  const auto session = static_cast<queues::State>(state);
+  if (session == queues::State::kParked && sequence == head) return Way::State::kParked;
+  if (session == queues::State::kHeld && sequence <= handed) return Way::State::kHeld;
+  return Way::State::kWaiting;
+}
+
+void FindSessionWays(db::Transaction& tx, const std::string& tenant, FindReply& reply) {
+  for (const auto row :
+       tx.Run(sql::kListSessionWays, reply.event->event_id, std::string_view(tenant), kMaxWays)) {
+    Way& way = reply.ways.emplace_back();
+    way.bot = row.Text(0);
+    way.key = row.Text(1);
+    way.name = row.Text(2);
+    way.session = row.Uuid(3);
+    way.sequence = row.Int(4);
+    way.message_id = row.Uuid(5);
+    way.copy = row.Text(6);
+    way.state = StateOf(way.sequence, row.Int(7), row.Int(8), row.Int(9), row.Int(10));
+    way.is_replay = row.Int(11) != 0;
+  }
+}
+
+}  // namespace
+
+std::string_view ToText(Way::State state) {
+  constexpr std::array<std::string_view, 5> kWords = {"waiting", "held", "dead", "done", "parked"};
+  return kWords.at(static_cast<std::size_t>(state));
+}
+
 void FindEvents(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
   for (auto* item : items) {
     item->reply.emplace();
     for (const auto row :
          tx.Run(sql::kFindEvent, std::string_view(item->request.tenant), item->request.event_id))
       item->reply->event = ReadEvent(row);
+    if (!item->reply->event) continue;
+    FindTopicWays(tx, *item->reply);
+    FindSessionWays(tx, item->request.tenant, *item->reply);
   }
 }
 
@@ -66,6 +126,7 @@ db::Swept ForgetEvents(db::Transaction& tx, const ForgetRequest& request, std::i
   std::vector<base::Uuid> ids;
   for (const auto row : rows) ids.push_back(row.Uuid(0));
   tx.Queue(sql::kForgetPayloads, ids);
+  tx.Queue(sql::kForgetReferences, ids);
   return {static_cast<std::int64_t>(rows.size()), rows.size() == kEventsForgottenTogether};
 }
 

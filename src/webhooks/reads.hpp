@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "db/method.hpp"
 #include "webhooks/delivery.hpp"
@@ -38,9 +40,28 @@ struct FindRequest {
 
   std::size_t bytes() const { return db::BytesOf(tenant); }
 };
+/// One of the messages that an event became.
+struct Way {
+  enum class State { kWaiting, kHeld, kDead, kDone, kParked };
+
+  std::string bot{};
+  base::Uuid message_id{};
+  State state = State::kWaiting;
+  // Of a session; a message of a topic has none.
+  std::string key{};
+  std::string name{};
+  std::optional<base::Uuid> session{};
+  std::int64_t sequence = 0;
+  std::string copy{};
+  bool is_replay = false;
+};
+std::string_view ToText(Way::State state);
+
 struct FindReply {
   std::optional<EventRow> event{};
+  std::vector<Way> ways{};  ///< at most kMaxWays
 };
+inline constexpr std::int64_t kMaxWays = 1'000;
 void FindEvents(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
 
 struct PayloadReply {

@@ -4,15 +4,12 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "webhooks/event_columns.hpp"
+#include "webhooks/fan_out.hpp"
 #include "webhooks/rules/route.hpp"
 #include "webhooks_sql/queries.hpp"
 
 namespace tenure::webhooks {
-
-using rules::Scope;
 
 /// One transaction's worth of deliveries.
 class ReceiveHandler::Batch {
@@ -24,7 +21,7 @@ class ReceiveHandler::Batch {
     LockAndLoad();
     for (ItemType* item : items_) Decide(*item);
     Write();
-    return {enqueuer_.effect(), learnt_ ? bots_ : nullptr};
+    return {fan_out_.sent(), fan_out_.ordered(), learnt_ ? bots_ : nullptr};
   }
 
  private:
@@ -95,32 +92,14 @@ class ReceiveHandler::Batch {
     EventRow row = RowOf(delivery, event, door.bots->tenant);
     row.event_id = known.event_id;
     row.received_ms = now_ms_;
-    messages::EnqueueRequest request{.tenant = row.tenant, .messages = {}};
-    for (const bots::Bot& bot : door.bots->file.bots) {
-      if (!rules::Matches(bot.routing, event).matches) continue;
-      Give(bot, row, delivery, request);
-    }
-    row.messages = static_cast<std::int64_t>(request.messages.size());
+    fan_out_.Begin(row, event, now_ms_);
+    for (const bots::Bot& bot : door.bots->file.bots)
+      if (rules::Matches(bot.routing, event).matches) row.messages += fan_out_.Give(bot);
+    row.topic_messages = fan_out_.TopicMessages();
     reply.event_id = row.event_id;
     reply.messages = row.messages;
     item.reply = reply;
-    requests_.push_back(std::move(request));
     fresh_.push_back({std::move(row), &delivery});
-  }
-
-  /// A bot whose messages keep no order: they are messages of its topic.
-  void Give(const bots::Bot& bot, const EventRow& row, const Delivery& delivery,
-            messages::EnqueueRequest& request) const {
-    const std::string_view json = delivery.payload->json();
-    const bool fits = json.size() <= handler_.options_.inline_payload_bytes;
-    messages::NewMessage message;
-    message.topic = TopicOf(bot.name);
-    message.payload =
-        EnvelopeJson(row, {.bot = bot.name, .copy = {}, .ordered = false, .processed_ms = now_ms_},
-                     fits ? json : std::string_view());
-    message.correlation_id = row.event_id.ToString();
-    message.trace = row.trace;
-    request.messages.push_back(std::move(message));
   }
 
   void Write() {
@@ -136,9 +115,7 @@ class ReceiveHandler::Batch {
               now_ms_);
     tx_.Queue(sql::kInsertPayloads,
               db::Columns(fresh, db::Inside(&Fresh::row, &EventRow::event_id), body));
-    std::vector<const messages::EnqueueRequest*> requests;
-    for (const messages::EnqueueRequest& request : requests_) requests.push_back(&request);
-    enqueuer_.Add(tx_, requests);
+    fan_out_.Send(tx_);
   }
 
   static constexpr auto kKey =
@@ -154,8 +131,8 @@ class ReceiveHandler::Batch {
   std::int64_t now_ms_ = 0;
   std::map<Key, Known> keys_;
   std::vector<Fresh> fresh_;
-  std::vector<messages::EnqueueRequest> requests_;
-  messages::Enqueuer enqueuer_{handler_.topics_, handler_.process_};
+  FanOut fan_out_{handler_.topics_, handler_.process_, handler_.options_.inline_payload_bytes,
+                  handler_.full_};
 };
 
 std::size_t ReceiveHandler::KeyHash(const ReceiveRequest& request) const {

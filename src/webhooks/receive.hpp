@@ -6,7 +6,9 @@
 
 #include "db/operation.hpp"
 #include "messages/enqueue/enqueue.hpp"
+#include "messages/waiting/notifications.hpp"
 #include "webhooks/delivery.hpp"
+#include "webhooks/fan_out.hpp"
 #include "webhooks/snapshot.hpp"
 
 namespace tenure::webhooks {
@@ -28,19 +30,28 @@ struct ReceiveReply {
 struct ReceiveOptions {
   std::int64_t dedup_ms = 8LL * 86'400'000;
   /// The largest payload that stands in a message itself.
-  std::size_t inline_payload_bytes = 256 * 1024;
+  std::size_t inline_payload_bytes = 1024 * 1024;
 };
 
 /// What a transaction brought besides the replies.
 struct ReceiveEffect {
   messages::EnqueueEffect sent{};
-  SnapshotPtr bots{};  ///< newer ones than this process knew; null: it knew them
+  messages::Notifications ordered{};  ///< of the ordered queues
+  SnapshotPtr bots{};                 ///< newer ones than this process knew; null: it knew them
+
+  /// After COMMIT.
+  void Publish(messages::TopicCache& topics, wake::Registry& wake, SnapshotCache& cache) const {
+    sent.Publish(topics, wake);
+    ordered.Signal(wake);
+    if (bots) cache.Put(bots);
+  }
 };
 
 /// Stores what arrived, once, and gives each bot that wants it its messages: delivery key, event and
 /// all messages in one transaction (Q2).
 ///
-/// Lock order: the bots lock (shared), delivery keys, then what the messages need. A concurrent
+/// Lock order: the bots lock (shared), delivery keys, messages of topics, and the ordered queues
+/// last, whose counters nobody locks anything behind. A concurrent
 /// repetition waits for the key's row and shares the fate of the first one: it finds its event when
 /// that was committed, and takes its place when it was not.
 ///
@@ -50,8 +61,13 @@ struct ReceiveEffect {
 class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveReply, ReceiveEffect> {
  public:
   ReceiveHandler(messages::TopicCache& topics, std::string_view process, wake::Registry& wake,
-                 SnapshotCache& bots, const ReceiveOptions& options)
-      : topics_(topics), process_(process), wake_(wake), bots_(bots), options_(options) {}
+                 SnapshotCache& bots, const FullTopics& full, const ReceiveOptions& options)
+      : topics_(topics),
+        process_(process),
+        wake_(wake),
+        bots_(bots),
+        full_(full),
+        options_(options) {}
   std::string_view name() const override { return "webhooks.receive"; }
   /// What one repository sends to a process is decided in the order in which it came.
   std::size_t KeyHash(const ReceiveRequest& request) const override;
@@ -59,8 +75,7 @@ class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveRepl
  protected:
   ReceiveEffect WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items, const ReceiveEffect& effect) override {
-    effect.sent.Publish(topics_, wake_);
-    if (effect.bots) bots_.Put(effect.bots);
+    effect.Publish(topics_, wake_, bots_);
   }
 
  private:
@@ -70,6 +85,7 @@ class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveRepl
   const std::string_view process_;
   wake::Registry& wake_;
   SnapshotCache& bots_;
+  const FullTopics& full_;
   const ReceiveOptions options_;
 };
 

@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "base/json_view.hpp"
 #include "base/time_text.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/json.hpp"
+#include "webhooks/problems.hpp"
 
 namespace tenure::webhooks {
 namespace {
@@ -23,6 +25,10 @@ constexpr std::size_t kMaxTimeBytes = 40;
 constexpr std::size_t kMaxCursorBytes = 20;
 constexpr std::size_t kMaxWhoBytes = 200;
 constexpr const char* kRead = "queues:read";
+/// Each waits for 2 s (lock_bots.sql).
+constexpr int kApplyTries = 15;
+constexpr const char* kReplayAct = "webhook.replay";
+constexpr std::string_view kTimeRule = "must be a time of RFC 3339, such as 2026-01-31T12:00:00Z";
 constexpr const char* kApplyAct = "bots.apply";
 
 std::optional<std::int64_t> ParseNumber(std::string_view text) {
@@ -61,10 +67,6 @@ bots::Reading ReadFile(const RouteParts& parts, const ExchangePtr& exchange) {
   std::vector<http::FieldError> errors;
   for (bots::Mistake& mistake : reading.mistakes)
     errors.push_back({std::move(mistake.field), std::move(mistake.message)});
-  for (std::size_t i = 0; i < reading.file.bots.size(); ++i)
-    if (reading.file.bots[i].routing.scope != rules::Scope::kNone)
-      errors.push_back({fmt::format("bots[{}].ordering_scope", i),
-                        "is none only, so far: ordered queues are not served yet"});
   const auto& tenant = exchange->request().principal->tenant;
   if (tenant && !reading.names_tenant) reading.file.tenant = *tenant;
   if (tenant && reading.file.tenant != *tenant)
@@ -90,6 +92,36 @@ void ReplyApplied(const ExchangePtr& to, const ApplyReply& reply,
   }
 }
 
+struct Applying {
+  ApplyRequest request;
+  std::vector<std::string> warnings;
+  int tries = 0;  ///< that are left
+};
+
+/// Asks again where it did not get the bots lock in time: whoever routes went on meanwhile.
+void SubmitApply(Webhooks& webhooks, const ExchangePtr& exchange, Applying applying) {
+  ApplyRequest request = applying.request;
+  auto answer = [&webhooks, exchange, applying = std::move(applying)](auto result) mutable {
+    if (!result.ok() && result.fault().kind() == base::FaultKind::kContended &&
+        --applying.tries > 0)
+      return SubmitApply(webhooks, exchange, std::move(applying));
+    if (!result.ok()) return exchange->Reply(result.fault());
+    // This process knows the new file before it says that it is in force. On a lane's thread,
+    // because secrets are read then.
+    webhooks.InForce({webhooks.bots().Get()->revision}, nullptr,
+                     [&webhooks, exchange, reply = std::move(result.value()),
+                      warnings = std::move(applying.warnings)](auto in_force) mutable {
+                       if (in_force.ok() && in_force.value().bots)
+                         webhooks.bots().Put(in_force.value().bots);
+                       exchange->executor().Post(
+                           [exchange, reply = std::move(reply), warnings = std::move(warnings)] {
+                             ReplyApplied(exchange, reply, warnings);
+                           });
+                     });
+  };
+  webhooks.Apply(std::move(request), http::Acting(exchange, kApplyAct), std::move(answer));
+}
+
 void PutBots(const RouteParts& parts, const ExchangePtr& exchange) {
   http::QueryFields fields(exchange->request().query);
   ApplyRequest apply;
@@ -103,21 +135,78 @@ void PutBots(const RouteParts& parts, const ExchangePtr& exchange) {
   apply.file = std::move(reading.file);
   apply.content = bots::ToJson(apply.file);
   apply.person = exchange->request().principal->person;
-  Webhooks& webhooks = parts.webhooks;
-  auto answer = [&webhooks, warnings = std::move(warnings)](const ExchangePtr& to,
-                                                            const ApplyReply& reply) {
-    base::Executor* const home = &to->executor();
-    // This process knows the new file before it says that it is in force. On a lane's thread,
-    // because secrets are read then.
-    webhooks.InForce({webhooks.bots().Get()->revision}, nullptr,
-                     [&webhooks, home, to, reply, warnings](auto result) {
-                       if (result.ok() && result.value().bots)
-                         webhooks.bots().Put(result.value().bots);
-                       home->Post([to, reply, warnings] { ReplyApplied(to, reply, warnings); });
-                     });
+  SubmitApply(parts.webhooks, exchange, {std::move(apply), std::move(warnings), kApplyTries});
+}
+
+// ---- replay
+
+/// The member `events` of a replay: which ones.
+void ReadWhich(http::JsonFields& fields, ReplayRequest& replay) {
+  const auto which = fields.OptionalObject("events", 4 * kMaxFilterBytes);
+  if (!which)
+    return fields.Refuse("events",
+                         "is required: an object, such as {\"since\": \"2026-01-31T12:00:00Z\"}");
+  for (const auto& [name, value] : base::JsonView::Trusted(*which).Members()) {
+    const std::string field = "events." + name;
+    const auto text = value.Text();
+    if (!text || text->size() > kMaxFilterBytes) {
+      fields.Refuse(field, "must be a string");
+    } else if (name == "since" || name == "until") {
+      const auto time = base::ParseRfc3339Ms(*text);
+      if (!time) fields.Refuse(field, std::string(kTimeRule));
+      (name == "since" ? replay.since_ms : replay.until_ms) = time.value_or(0);
+    } else if (name == "event") {
+      replay.event = *text;
+    } else if (name == "repository") {
+      replay.repository = *text;
+    } else {
+      fields.Refuse(field, "is not known here");
+    }
+  }
+}
+
+ReplayRequest ReadReplay(const ExchangePtr& exchange) {
+  http::JsonFields fields(exchange->request().body);
+  ReplayRequest replay;
+  replay.tenant = http::TenantOf(exchange);
+  replay.bot = fields.NonEmptyText("queue", kMaxWhoBytes);
+  ReadWhich(fields, replay);
+  replay.limit = fields.OptionalInteger("limit", 1, kMaxReplayed).value_or(kMaxReplayed);
+  replay.dry_run = fields.OptionalFlag("dry_run").value_or(false);
+  if (const auto cursor = fields.OptionalText("cursor", kMaxCursorBytes)) {
+    const auto number = ParseNumber(*cursor);
+    if (!number) fields.Refuse("cursor", std::string(http::kNoCursor));
+    replay.after = number.value_or(0);
+  }
+  fields.Finish();
+  return replay;
+}
+
+void ReplyReplayed(const ExchangePtr& to, const ReplayReply& reply) {
+  if (reply.kind == ReplayReply::Kind::kNoBot)
+    return to->Reply(http::NotFound("No bot of this name is in force."));
+  to->ReplyJson(ReplayedJson(reply));
+}
+
+/// What a full queue has no room for is none of the store's faults.
+template <class Done>
+auto UnlessFull(const ExchangePtr& exchange, Done done) {
+  return [exchange, done = std::move(done)](auto result) mutable {
+    if (!result.ok() && IsQueueFull(result.fault())) return exchange->Reply(QueueFull());
+    done(std::move(result));
   };
-  webhooks.Apply(std::move(apply), http::Acting(exchange, kApplyAct),
-                 Answering(exchange, std::move(answer)));
+}
+
+void Replay(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  ReplayRequest replay = ReadReplay(exchange);
+  base::Caller caller = http::Acting(exchange, kReplayAct);
+  if (auto key = http::FindIdempotencyKey(exchange))
+    return parts.webhooks.ReplayOnce(
+        {std::move(replay), *std::move(key)}, std::move(caller),
+        UnlessFull(exchange, http::AnsweringOnce(exchange, ReplyReplayed)));
+  parts.webhooks.Replay(std::move(replay), std::move(caller),
+                        UnlessFull(exchange, Answering(exchange, ReplyReplayed)));
 }
 
 // ---- events
@@ -146,9 +235,7 @@ ListRequest DecodeList(const ExchangePtr& exchange) {
   if (list.entity_type.size() < entity.size())
     list.entity_id = entity.substr(list.entity_type.size() + 1);
   const auto time = [&](std::string_view field) {
-    return fields.Parsed(field, kMaxTimeBytes,
-                         "must be a time of RFC 3339, such as 2026-01-31T12:00:00Z",
-                         base::ParseRfc3339Ms);
+    return fields.Parsed(field, kMaxTimeBytes, kTimeRule, base::ParseRfc3339Ms);
   };
   list.since_ms = time("since").value_or(list.since_ms);
   list.until_ms = time("until").value_or(list.until_ms);
@@ -169,7 +256,7 @@ void GetEvent(const RouteParts& parts, const ExchangePtr& exchange) {
   parts.webhooks.Find({http::TenantOf(exchange), EventIdOf(exchange)}, &exchange->executor(),
                       Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
                         if (!reply.event) return to->Reply(UnknownEvent());
-                        to->ReplyJson(EventJson(*reply.event));
+                        to->ReplyJson(FoundJson(reply));
                       }));
 }
 
@@ -192,9 +279,15 @@ void GetPayload(const RouteParts& parts, const ExchangePtr& exchange) {
 
 void ListSources(const RouteParts& parts, const ExchangePtr& exchange) {
   http::ExpectNoQuery(exchange->request());
-  const SecretKeeper& secrets = parts.webhooks.secrets();
-  WithBots(parts, exchange, [&secrets](const ExchangePtr& to, const TenantBots* bots) {
-    to->ReplyJson(SourcesJson(bots, secrets));
+  Webhooks& webhooks = parts.webhooks;
+  WithBots(parts, exchange, [&webhooks](const ExchangePtr& to, const TenantBots* bots) {
+    auto file = std::make_shared<const bots::File>(bots ? bots->file : bots::File());
+    HooksRequest request;
+    for (const bots::Source& source : file->sources) request.sources.push_back(source.name);
+    webhooks.Hooks(std::move(request), &to->executor(),
+                   Answering(to, [&webhooks, file](const HooksReply& seen) {
+                     return SourcesJson(*file, webhooks.secrets(), seen);
+                   }));
   });
 }
 
@@ -258,6 +351,7 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
   http::RouteGroup<RouteParts>(router, parts,
                                {.path = "/api/v1/webhooks", .rate_class = "webhooks"})
       .Add({{Method::kGet, "/sources", "listWebhookSources", kRead, ListSources},
+            {Method::kPost, "/replay", "replayEvents", "queues:operate", Replay, "", {kReplayAct}},
             {Method::kGet, "/events", "listWebhookEvents", kRead, ListEvents},
             {Method::kGet, "/events/{id}", "getWebhookEvent", kRead, GetEvent},
             {Method::kGet, "/events/{id}/payload", "getWebhookPayload", kRead, GetPayload}});

@@ -12,6 +12,8 @@
 
 #include "messages/messages.hpp"
 #include "messages_sql/queries.hpp"
+#include "queues/queues.hpp"
+#include "queues_sql/queries.hpp"
 #include "store/process.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/webhooks.hpp"
@@ -21,7 +23,7 @@ namespace tenure::webhooks {
 
 inline std::vector<const db::Query*> AllQueries() {
   std::vector<const db::Query*> queries;
-  for (const auto module : {sql::All(), messages::sql::All()})
+  for (const auto module : {sql::All(), messages::sql::All(), queues::sql::All()})
     queries.insert(queries.end(), module.begin(), module.end());
   return queries;
 }
@@ -59,6 +61,7 @@ class TestProcess final : public store::Process {
   explicit TestProcess(store::TestStore& test_store)
       : Process(test_store),
         messages_(store(), wake(), "test", test_store.clock(), test_store.metrics()),
+        queues_(store(), wake(), messages_, test_store.clock()),
         webhooks_(store(), wake(), messages_, test_store.metrics(),
                   {.dedup_ms = kTestDedupMs, .inline_payload_bytes = 1'000}) {}
 
@@ -99,10 +102,19 @@ class TestProcess final : public store::Process {
       payloads.push_back(message.payload);
     return payloads;
   }
+  queues::AcceptReply Accept(const std::string& queue, std::int64_t sessions = 10) {
+    queues::AcceptRequest accept;
+    accept.tenant = "default";
+    accept.queue = queue;
+    accept.consumer = "w";
+    accept.max_sessions = sessions;
+    return Call(queues_, &queues::Queues::Accept, accept);
+  }
   Webhooks& webhooks() { return webhooks_; }
 
  private:
   messages::Messages messages_;
+  queues::Queues queues_;
   Webhooks webhooks_;
 };
 

@@ -40,6 +40,9 @@ class Authorization : public testing::Test {
       target.replace(at, target.find('}') - at + 1, "1");
     return target;
   }
+  static bool AsksForAToken(const http::Route& route) {
+    return route.scope != http::kPublic && route.scope != http::kSigned;
+  }
   static HttpResponse Ask(const http::Route& route, const support::HttpHeaders& headers) {
     const bool write = route.method != http::Method::kGet && route.method != http::Method::kDelete;
     return support::Call(server_->port(), ToText(route.method), TargetOf(route), write ? "{}" : "",
@@ -57,18 +60,22 @@ class Authorization : public testing::Test {
 GuardedServer* Authorization::server_ = nullptr;
 
 TEST_F(Authorization, EveryRouteHasARuleAndOnlyTheseAreOpen) {
-  std::set<std::string> open;
+  std::set<std::string> open, with_signature;
   for (const http::Route& route : server_->routes()) {
     if (route.scope == http::kPublic)
       open.insert(route.pattern);
     else if (route.scope == http::kAnyToken)
       EXPECT_EQ(route.pattern, "/api/v1/me");
+    else if (route.scope == http::kSigned)
+      with_signature.insert(route.pattern);
     else
       EXPECT_NE(std::find(std::begin(kAllScopes), std::end(kAllScopes), route.scope),
                 std::end(kAllScopes))
           << NameOf(route) << " needs " << route.scope;
   }
   EXPECT_EQ(open, (std::set<std::string>{"/livez", "/readyz", "/openapi.json"}));
+  EXPECT_EQ(with_signature,
+            (std::set<std::string>{"/webhooks/github", "/webhooks/github/{source}"}));
 }
 
 TEST_F(Authorization, WithoutATokenEveryOtherRouteAsksForOne) {
@@ -76,6 +83,11 @@ TEST_F(Authorization, WithoutATokenEveryOtherRouteAsksForOne) {
     if (route.scope == http::kPublic) {
       EXPECT_EQ(Ask(route, {}).status, 200) << NameOf(route);
       EXPECT_EQ(AskWith(route, "nonsense").status, 200) << NameOf(route);
+      continue;
+    }
+    if (route.scope == http::kSigned) {
+      EXPECT_EQ(Ask(route, {}).status, 404) << "there is no source, and a token opens nothing";
+      EXPECT_EQ(AskWith(route, "nonsense").status, 404) << NameOf(route);
       continue;
     }
     for (const support::HttpHeaders& headers : std::vector<support::HttpHeaders>{
@@ -111,7 +123,7 @@ TEST_F(Authorization, ABadTokenIs401OnEveryRoute) {
       {"unsigned", "eyJhbGciOiJub25lIn0.e30."},
   };
   for (const http::Route& route : server_->routes()) {
-    if (route.scope == http::kPublic) continue;
+    if (!AsksForAToken(route)) continue;
     for (const auto& [what, token] : bad) {
       const HttpResponse response = AskWith(route, token);
       ExpectProblem(response, 401);
@@ -123,7 +135,7 @@ TEST_F(Authorization, ABadTokenIs401OnEveryRoute) {
 
 TEST_F(Authorization, WithEveryScopeButItsOwnARouteIsForbidden) {
   for (const http::Route& route : server_->routes()) {
-    if (route.scope == http::kPublic || route.scope == http::kAnyToken) continue;
+    if (!AsksForAToken(route) || route.scope == http::kAnyToken) continue;
     const HttpResponse response =
         AskWith(route, server_->Token({.tenant = NewUuid(), .scopes = EveryScopeBut(route.scope)}));
     ExpectProblem(response, 403);
@@ -134,7 +146,7 @@ TEST_F(Authorization, WithEveryScopeButItsOwnARouteIsForbidden) {
 
 TEST_F(Authorization, WithItsScopeAloneARouteIsNotForbidden) {
   for (const http::Route& route : server_->routes()) {
-    if (route.scope == http::kPublic) continue;
+    if (!AsksForAToken(route)) continue;
     // A subscription hands messages out: it asks for their scope, too.
     const std::string more = route.operation == "putSubscription" ? " messages:write" : "";
     const int status =
@@ -201,6 +213,14 @@ const std::map<std::string, Sees>& Strangers() {
       {"completeInbox", Sees::kNothing},
       {"failInbox", Sees::kNothing},
       {"getInboxEntry", Sees::kNothing},
+      {"getBots", Sees::kOwnWorld},
+      {"putBots", Sees::kOwnWorld},
+      {"listWebhookSources", Sees::kEmptyList},
+      {"listWebhookEvents", Sees::kEmptyList},
+      {"getWebhookEvent", Sees::kNothing},
+      {"getWebhookPayload", Sees::kNothing},
+      {"replayEvents", Sees::kNothing},
+      {"explainWebhook", Sees::kOwnWorld},
       {"acquireSeat", Sees::kNothing},
       {"heartbeatSeats", Sees::kOwnWorld},
       {"heartbeatSeat", Sees::kNothing},
@@ -277,12 +297,12 @@ TEST_F(Authorization, AStrangerSeesAndChangesNothingAndTheOwnerDoesNotNotice) {
   const SampleRequests samples(owner, tenant);
   // Not with `admin`, which may end what stands in another tenant's way.
   for (const http::Route& route : server_->routes()) {
-    if (route.scope == http::kPublic) continue;
+    if (!AsksForAToken(route)) continue;
     const auto found = Strangers().find(route.operation);
     ASSERT_NE(found, Strangers().end()) << NameOf(route) << ": what does a stranger see?";
     if (found->second == Sees::kEverybodys) continue;
     const std::string method(ToText(route.method));
-    const auto [target, body] = samples.RequestOf(method, route.pattern);
+    const auto [target, body, headers] = samples.RequestOf(method, route.pattern);
     const Api stranger = server_->As({.tenant = NewUuid(), .scopes = route.scope});
     ExpectSeen(found->second, stranger.Call(method, target, body), NameOf(route));
     const int status = owner.Call(method, target, body).status;
@@ -483,12 +503,13 @@ TEST_F(Authorization, OpenApiHasEachRoutesScopeAndItsRefusals) {
     ASSERT_TRUE(paths.Has(route.pattern) && paths[route.pattern].Has(method)) << NameOf(route);
     const Json operation = paths[route.pattern][method];
     EXPECT_EQ(operation["operationId"].Text(), route.operation);
-    const std::string expected = route.scope == http::kPublic ? "[]"
-                                 : route.scope == http::kAnyToken
-                                     ? R"([{"bearer":[]}])"
+    const std::string expected = route.scope == http::kPublic     ? "[]"
+                                 : route.scope == http::kAnyToken ? R"([{"bearer":[]}])"
+                                 : route.scope == http::kSigned
+                                     ? R"([{"signature":[]}])"
                                      : R"([{"bearer":[")" + route.scope + R"("]}])";
     EXPECT_EQ(operation["security"].Dump(), expected) << NameOf(route);
-    if (route.scope == http::kPublic) continue;
+    if (!AsksForAToken(route)) continue;
     for (const char* status : {"401", "403", "429", "503"})
       EXPECT_TRUE(operation["responses"].Has(status)) << NameOf(route) << " lacks " << status;
   }
@@ -511,6 +532,7 @@ TEST_F(Authorization, TheTableInTheDocumentationIsTheRoutersOwn) {
   for (const http::Route& route : server_->routes())
     table += "| `" + NameOf(route) + "` | " +
              (route.scope == http::kPublic     ? "no token"
+              : route.scope == http::kSigned   ? "a signature"
               : route.scope == http::kAnyToken ? "any token"
                                                : "`" + route.scope + "`") +
              " |\n";

@@ -22,7 +22,7 @@ inline constexpr const char* kAllScopes[] = {
     "messages:read",  "messages:write",     "usage:read",          "ops:read",
     "admin",          "seats:use",          "seats:operate",       "licenses:read",
     "licenses:admin", "subscriptions:read", "subscriptions:write", "jobs:read",
-    "jobs:write"};
+    "jobs:write",     "queues:read",        "queues:write",        "queues:operate"};
 
 inline std::string EveryScopeBut(const std::string& missing) {
   std::string scopes;

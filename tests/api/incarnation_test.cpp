@@ -51,6 +51,8 @@ TEST_F(Incarnation, AnOlderCopyPutBackRaisesItOnce) {
   CopyDatabase(backup.path(), store_.data_dir());
   EXPECT_EQ(RunOnce(), 2);
   EXPECT_EQ(RunOnce(), 2) << "once is enough";
+  CopyDatabase(backup.path(), store_.data_dir());
+  EXPECT_EQ(RunOnce(), 3) << "the copy itself is of 1: fences of 2 would have been given twice";
 }
 
 TEST_F(Incarnation, ACopyThatIsNoOlderIsTakenForOneToo) {
@@ -189,12 +191,17 @@ TEST_F(PostgresRestore, ABaseBackupThatIsPutBackUnderARunningServerIsNoticed) {
 TEST_F(PostgresRestore, ADumpThatIsPutBackUnderARunningServerIsNoticed) {
   const std::string dump = (backup_ / "dump.sql").string();
   Run("pg_dump -n tenure '" + store_.url() + "' > " + dump);
+  const std::string restore =
+      "psql -q -1 -v ON_ERROR_STOP=1 -c 'set client_min_messages = warning' "
+      "-c 'drop schema tenure cascade' -f " +
+      dump + " '" + store_.url() + "' > /dev/null";
   GrantAndForget([&] {
-    Run("psql -q -1 -v ON_ERROR_STOP=1 -c 'set client_min_messages = warning' "
-        "-c 'drop schema tenure cascade' -f " +
-        dump + " '" + store_.url() + "' > /dev/null");
+    Run(restore);
     Eventually("it was noticed", [&] { return Incarnation() > 1; });
   });
+  // Once more: the dump is of incarnation 1, and what was granted in 2 is forgotten.
+  Run(restore);
+  Eventually("it was noticed again", [&] { return Incarnation() > 2; });
 }
 
 TEST_F(PostgresRestore, ARealBaseBackupThatIsPutBackUnderARunningServerIsNoticed) {

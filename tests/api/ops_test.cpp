@@ -101,9 +101,10 @@ TEST(Alerts, SeeWhatHappensAlsoTheFirstTime) {
 }
 
 TEST(Alerts, AllHaveTheProductsNameInFront) {
-  // Those about licences have the names that were promised.
+  // Those about licences and webhooks have the names that were promised.
   const std::set<std::string> promised{"LicenseSeatsNearlyFull", "HighAcquireFailureRate",
-                                       "LicenseMachineCloned", "LicenseOffersMissed"};
+                                       "LicenseMachineCloned",   "LicenseOffersMissed",
+                                       "WebhooksRefused",        "WebhookSecretsMissing"};
   std::ifstream file(Rules());
   static const std::regex alert("^ *- alert: (.*)$");
   int count = 0;

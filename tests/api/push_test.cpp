@@ -12,6 +12,7 @@
 #include "api/calls.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
+#include "support/http_receiver.hpp"
 #include "support/port.hpp"
 #include "support/process.hpp"
 #include "support/tls_receiver.hpp"
@@ -115,6 +116,118 @@ TEST_P(Push, AnEndpointThatHangsHoldsUpNoOther) {
   EXPECT_EQ(hanging.most_at_once(), 16u);
 }
 
+TEST_P(Push, APingIsSentWhenDisabledAndCountsNowhere) {
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(500, "", std::string(300, '\xfc'))));
+  const auto server = store_.Serve(Flags());
+  const Api api(*server);
+  api.Call("PUT", std::string(kSubscriptions) + "s",
+           Wish("orders", receiver.Url(), R"(,"enabled":false)"));
+  EXPECT_EQ(
+      api.Call("PUT", std::string(kSubscriptions) + "t", Wish("orders", receiver.Url())).status,
+      409)
+      << "a topic has one, also when that is disabled";
+  Send(api, "orders");
+  const HttpResponse ping = api.Call("POST", std::string(kSubscriptions) + "s/test", "{}");
+  ASSERT_EQ(ping.status, 200);
+  EXPECT_EQ(ping.Json()["status"].Int(), 500);
+  EXPECT_LE(ping.Json()["body"].Text().size(), 600u) << "200 bytes, none of which is text";
+  EXPECT_EQ(receiver.Received().size(), 1u);
+  const Json s = Of(api, "s");
+  EXPECT_EQ(s["delivered"].Int() + s["failed"].Int() + s["failures"].Int(), 0);
+  EXPECT_EQ(api.Get("/api/v1/topics/orders").Json()["ready"].Int(), 1) << "no message was made";
+}
+
+TEST_P(Push, ADeliveryIsASpanBelowItsMessagesTrace) {
+  constexpr const char* kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(204)));
+  support::HttpReceiver collector;
+  std::vector<std::string> flags = Flags();
+  flags.insert(flags.end(),
+               {"--set", "telemetry.traces_endpoint=" + collector.Url() + "/v1/traces"});
+  const auto server = store_.Serve(flags);
+  const Api api(*server);
+  api.Call("PUT", std::string(kSubscriptions) + "s", Wish("orders", receiver.Url()));
+  api.Call("POST", "/api/v1/messages", R"({"topic":"orders","payload":1})",
+           {{"traceparent", std::string("00-") + kTrace + "-00f067aa0ba902b7-01"}});
+  const auto request = receiver.WaitFor(1).front();
+  const std::string parent = request.FindHeader("traceparent").value_or("");
+  ASSERT_THAT(parent, HasSubstr(kTrace));
+  const std::string span = parent.substr(36, 16);
+  // The receiver's parent is the delivery's own span.
+  for (std::string body; body.find("push.deliver") == std::string::npos; collector.Answer(200)) {
+    body = collector.Next().body;
+    if (body.find("push.deliver") == std::string::npos) continue;
+    EXPECT_THAT(body, testing::AllOf(HasSubstr(kTrace), HasSubstr(span)));
+  }
+}
+
+TEST_P(Push, NoProxyOfTheEnvironmentSeesARequest) {
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(204)));
+  TlsReceiver proxy(authority_, Always(TlsReceiver::kReset));
+  const std::string url = "http://127.0.0.1:" + std::to_string(proxy.port());
+  support::ServerOptions options = store_.Options(Flags());
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    options.environment.emplace_back(name, url);
+  support::ServerProcess server(std::move(options));
+  const Api api(server);
+  api.Call("PUT", std::string(kSubscriptions) + "s", Wish("orders", receiver.Url()));
+  Send(api, "orders");
+  receiver.WaitFor(1);
+  EXPECT_EQ(api.Call("POST", std::string(kSubscriptions) + "s/test", "{}").Json()["status"].Int(),
+            204);
+  EXPECT_EQ(proxy.connections(), 0u);
+}
+
+TEST_P(Push, AKeyOnTopSealsAnewAndTheOldLineMayGo) {
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(204)));
+  const std::string keys = folder_ / "keys";
+  const auto serve = [&](const std::string& lines) {
+    support::ReplaceFile(keys, lines);
+    std::filesystem::permissions(
+        keys, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    return store_.Serve({"--set", "push.allow=private 127.0.0.1", "--set",
+                         "secrets.key_file=" + keys, "--set",
+                         "push.ca_file=" + (folder_ / "ca.pem").string()});
+  };
+  const std::string old_line = "old:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=\n";
+  const std::string new_line = "new:bGxsbGxsbGxsbGxsbGxsbGxsbGxsbGxsbGxsbGxsbGw=\n";
+  {
+    const auto server = serve(old_line);
+    EXPECT_EQ(Api(*server)
+                  .Call("PUT", std::string(kSubscriptions) + "s",
+                        Wish("orders", receiver.Url(), R"(,"headers":{"X-Key":"k"})"))
+                  .status,
+              201);
+    server->Terminate();
+  }
+  const auto sealed_by = [&](const std::string& key) {
+    return store_.Execute("select count(*) from " +
+                          std::string(GetParam() == Engine::kSqlite ? "" : "tenure.") +
+                          "subscriptions where secrets like '" + key + ":%' and headers like '" +
+                          key + ":%'") == "1";
+  };
+  {
+    const auto server = serve(new_line);
+    Eventually("it says that it cannot", [&] {
+      return Api(*server).Get("/metrics").body.find("tenure_push_subscriptions_of_old_keys 1") !=
+             std::string::npos;
+    });
+    EXPECT_EQ(Api(*server).Call("POST", std::string(kSubscriptions) + "s/rotate", "{}").status,
+              409);
+    server->Terminate();
+  }
+  {
+    const auto server = serve(new_line + old_line);
+    Eventually("it is sealed anew", [&] { return sealed_by("new"); });
+    EXPECT_EQ(Api(*server).Get("/health").Json()["push"]["of_old_keys"].Int(), 0);
+    server->Terminate();
+  }
+  const auto server = serve(new_line);
+  Send(Api(*server), "orders");
+  const auto request = receiver.WaitFor(1).front();
+  EXPECT_EQ(request.FindHeader("X-Key"), "k");
+}
+
 TEST_P(Push, WhatCannotBeMeantIs422AndNamesTheField) {
   const auto server = store_.Serve(Flags());
   const Api api(*server);
@@ -132,6 +245,10 @@ TEST_P(Push, WhatCannotBeMeantIs422AndNamesTheField) {
   const std::string url = "https://127.0.0.1:1/";
   EXPECT_EQ(put(Wish("t", url, R"(,"secret":"whsec_AAAA")")).status, 422);
   EXPECT_EQ(put(Wish("t", url, R"(,"headers":{"Host":"x"})")).status, 422);
+  const HttpResponse odd_name =
+      put(Wish("t", url, R"(,"headers":{")" + std::string(99, 'x') + "\u00fc\u00fc" + R"(":"x"})"));
+  EXPECT_EQ(odd_name.status, 422);
+  EXPECT_EQ(odd_name.Json()["errors"][0]["field"].Text(), "headers") << "no half of a character";
   EXPECT_EQ(put(Wish("t", url), "a%20b").status, 422);
   EXPECT_EQ(put(Wish("t", url, R"(,"max_in_flight":0)")).status, 400);
   EXPECT_EQ(put(Wish("t", url)).status, 201);

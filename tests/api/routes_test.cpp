@@ -46,8 +46,8 @@ class Routes : public testing::Test {
 TEST_F(Routes, EveryDocumentedOperationAnswers) {
   EXPECT_GE(document_.Operations().size(), 20U);
   for (const auto& [method, path] : document_.Operations()) {
-    const auto [target, body] = samples_.RequestOf(method, path);
-    const int status = api_.Call(method, target, body).status;
+    const auto [target, body, headers] = samples_.RequestOf(method, path);
+    const int status = api_.Call(method, target, body, headers).status;
     if (path == "/usage/send")
       EXPECT_EQ(status, 409) << "the shared server has nobody to send to";
     else
@@ -61,10 +61,12 @@ TEST_F(Routes, EveryActionTakesAnIdempotencyKeyOrSaysWhyItNeedsNone) {
   for (const auto& [method, path] : document_.Operations()) {
     if (method == "GET" || method == "DELETE") continue;
     const std::string what = method + " " + path;
-    const auto [target, body] = samples_.RequestOf(method, path);
-    const auto ask = [&, &by = method, &to = target](const std::string& said,
-                                                     const std::string& key) {
-      return api_.Call(by, to, said, {{"Idempotency-Key", key}});
+    const SampleRequests::Request request = samples_.RequestOf(method, path);
+    const std::string& body = request.body;
+    const auto ask = [&, &by = method](const std::string& said, const std::string& key) {
+      support::HttpHeaders headers = request.headers;
+      headers.emplace_back("Idempotency-Key", key);
+      return api_.Call(by, request.target, said, headers);
     };
     const bool takes = ask(body, "no key").status == 400;
     EXPECT_EQ(takes, NamesKey(method, path)) << what;

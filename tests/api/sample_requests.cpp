@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "api/calls.hpp"
+#include "api/github.hpp"
 #include "support/temp_dir.hpp"
 
 namespace tenure::api {
@@ -45,6 +47,8 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
   if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
+  if (path.starts_with("/api/v1/bots") || path.find("/webhooks/") != std::string::npos)
+    return OfWebhooks(method, path);
   std::string target = path;
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
@@ -179,6 +183,40 @@ SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
   return {base + "/" + id + action, method == "POST"    ? "{}"
                                     : method == "PATCH" ? R"({"seats":3})"
                                                         : ""};
+}
+
+constexpr const char* kAnyBot = R"({"name":"b","events":["*"],"ordering_scope":"none"})";
+
+/// A webhook of a source that was put in force for it.
+SampleRequests::Request SampleRequests::SignedFor(const std::string& source) const {
+  static std::map<std::string, GitHub> senders;  // their secrets' files stay
+  const GitHub& github = senders.try_emplace(source, source).first->second;
+  api_.Call("PUT", "/api/v1/bots", github.Bots(kAnyBot));
+  const GitHub::Sent sent;
+  return {github.Path(), sent.body, github.HeadersOf(sent)};
+}
+
+SampleRequests::Request SampleRequests::OfWebhooks(const std::string& method,
+                                                   const std::string& path) const {
+  if (path == "/webhooks/github") return SignedFor("github");
+  if (path == "/webhooks/github/{source}") return SignedFor("s" + NewUuid());
+  if (path == "/api/v1/bots")
+    // Without sources: their names are everybody's.
+    return {path, method == "PUT" ? R"({"sources":[],"bots":[)" + std::string(kAnyBot) + "]}" : ""};
+  if (path == "/api/v1/webhooks/replay") {
+    const Request webhook = SignedFor("s" + NewUuid());
+    api_.Call("POST", webhook.target, webhook.body, webhook.headers);
+    return {path, R"({"queue":"b","events":{"since":"2020-01-01T00:00:00Z"}})"};
+  }
+  if (path == "/api/v1/webhooks/explain") return {path, R"({"event":"push","payload":{}})"};
+  std::string target = path;
+  if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos) {
+    const Request webhook = SignedFor("s" + NewUuid());
+    target.replace(
+        placeholder, 4,
+        api_.Call("POST", webhook.target, webhook.body, webhook.headers).Json()["event_id"].Text());
+  }
+  return {target, ""};
 }
 
 }  // namespace tenure::api

@@ -28,6 +28,7 @@ class SampleRequests {
   struct Request {
     std::string target;
     std::string body;
+    support::HttpHeaders headers = {};  ///< of a route that a signature opens
   };
   /// `path` as openapi.json has it, with its placeholders.
   Request RequestOf(const std::string& method, const std::string& path) const;
@@ -42,6 +43,8 @@ class SampleRequests {
   Request OfUsage(const std::string& method, const std::string& path) const;
   Request OfPush(const std::string& method, const std::string& path) const;
   Request OfSeats(const std::string& method, const std::string& path) const;
+  Request OfWebhooks(const std::string& method, const std::string& path) const;
+  Request SignedFor(const std::string& source) const;
 
   Api api_;
   std::string tenant_;

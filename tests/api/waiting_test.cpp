@@ -230,5 +230,34 @@ TEST_F(MessageEnsemble, ATimerThatAnotherProcessSetFiresHere) {
   EXPECT_EQ(waiting.Answer().Json()["messages"][0]["id"].Text(), id);
 }
 
+/// A server died of the like: the refusal was there before anybody waited for its client to go.
+TEST(StoreAway, WhoWantsToWaitForALeaseOrAMessageIsRefusedAndTheServerLivesOn) {
+  support::PostgresCluster postgres;
+  const StoreUnderTest store(Engine::kPostgres, &postgres);
+  const auto server = store.Serve();
+  const Api api(*server);
+  Lease lease(api);
+  const Topic topic(api);
+  ASSERT_EQ(lease.Acquire().status, 200);
+  // These wait already; those below come when the lanes refuse at once.
+  WaitingAcquire waiting(api, lease, {.wait_ms = kLongMs});
+  WaitingClaim claiming(topic);
+  AwaitLine(lease, 1);
+  AwaitWaiting(api, 1);
+  postgres.Stop(support::PostgresCluster::StopMode::kFast);
+  Eventually("the server knows", [&] { return api.Get("/readyz").status == 503; });
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(lease.SeenBy(api).Acquire({.wait_ms = kLongMs}).status, 503);
+    EXPECT_EQ(topic.Claim(R"(,"wait_ms":60000)").status, 503);
+  }
+  EXPECT_EQ(api.Get("/livez").status, 200);
+  waiting.Leave();
+  claiming.Leave();
+  EXPECT_EQ(api.Get("/livez").status, 200);
+  postgres.Start();
+  Eventually("it is ready again", [&] { return api.Get("/readyz").status == 200; });
+  EXPECT_EQ(lease.Release().status, 200);
+}
+
 }  // namespace
 }  // namespace tenure::api

@@ -10,10 +10,15 @@ namespace tenure::sim {
 namespace {
 
 /// All files but the index of the write-ahead log, which SQLite makes anew: new files, as a person's copy has them.
-void CopyFolder(const std::filesystem::path& from, const std::filesystem::path& to) {
-  for (const auto& old : std::filesystem::directory_iterator(to)) std::filesystem::remove(old);
+void CopyFolder(const std::filesystem::path& from, const std::filesystem::path& to,
+                Ensemble::What what) {
+  const auto is_meant = [what](const std::filesystem::path& file) {
+    return what == Ensemble::What::kFolder || file.filename() != "tenure.side";
+  };
+  for (const auto& old : std::filesystem::directory_iterator(to))
+    if (is_meant(old.path())) std::filesystem::remove(old);
   for (const auto& file : std::filesystem::directory_iterator(from))
-    if (!file.path().string().ends_with("-shm"))
+    if (is_meant(file.path()) && !file.path().string().ends_with("-shm"))
       std::filesystem::copy_file(file.path(), to / file.path().filename());
 }
 
@@ -46,12 +51,12 @@ void Ensemble::Kill(Process& process) {
 
 void Ensemble::SaveCopy() {
   copy_ = std::make_unique<support::TempDir>(support::Storage::kMemory);
-  CopyFolder(dir_.path(), copy_->path());
+  CopyFolder(dir_.path(), copy_->path(), What::kFolder);
 }
 
-void Ensemble::PutBack(Maker& maker) {
+void Ensemble::PutBack(Maker& maker, What what) {
   Kill(processes_.front());
-  CopyFolder(copy_->path(), dir_.path());
+  CopyFolder(copy_->path(), dir_.path(), what);
   Restart(0, maker);
 }
 
@@ -78,6 +83,10 @@ void Ensemble::Drive(std::size_t index) {
       if (--left == 0) throw NeverRests();
     }
   } while (process.wake->RunDue() > 0);
+}
+
+void Ensemble::RunTimers(std::size_t process) {
+  if (processes_[process].wake) processes_[process].wake->RunDue();
 }
 
 SeedRun::SeedRun(Ensemble& ensemble, std::uint64_t seed, int steps)
@@ -140,11 +149,11 @@ void SeedRun::Restart(std::size_t process) {
   ensemble_.hook = this;
 }
 
-void SeedRun::PutBack(std::size_t process) {
+void SeedRun::PutBack(std::size_t process, Ensemble::What what) {
   ensemble_.hook = nullptr;
   ++generations_[process];
   unanswered_[process] = 0;
-  ensemble_.PutBack(*this);
+  ensemble_.PutBack(*this, what);
   ensemble_.hook = this;
 }
 

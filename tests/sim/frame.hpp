@@ -78,11 +78,15 @@ class Ensemble {
   void Restart(std::size_t process, Maker& maker);
   /// Copies the store's folder as it is, in place of an earlier copy.
   void SaveCopy();
+  /// What of a copy is put back: what stands beside the database notices more when it stays.
+  enum class What { kFolder, kDatabase };
   /// The process dies, the copy is put back, and a new process begins on it. REQUIRES: there is one process, and a copy.
-  void PutBack(Maker& maker);
+  void PutBack(Maker& maker, What what);
   /// Runs lanes and waiters until nothing moves at this instant. Throws ProcessCrash and
   /// NeverRests.
   void Drive(std::size_t process);
+  /// Its timers run, its lanes do not: as when the store does not answer.
+  void RunTimers(std::size_t process);
 
   std::size_t size() const { return processes_.size(); }
   bool IsUp(std::size_t process) const { return processes_[process].server != nullptr; }
@@ -225,7 +229,7 @@ class SeedRun : private db::StepHook, private Ensemble::Maker {
   void DriveAll();
   void Restart(std::size_t process);
   /// The same on the copy that was made of the store.
-  void PutBack(std::size_t process);
+  void PutBack(std::size_t process, Ensemble::What what = Ensemble::What::kFolder);
   /// A callback that must be called, and that is not listened to once its process has crashed.
   template <class Then>
   auto Hear(std::size_t process, Then then) {
@@ -298,7 +302,7 @@ class Simulation {
 
  private:
   /// What is left of each run adds up.
-  static constexpr int kRunsPerStore = 5'000;
+  static constexpr int kRunsPerStore = 1'000;
 
   const Planted planted_;
   std::unique_ptr<Ensemble> ensemble_;

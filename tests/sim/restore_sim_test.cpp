@@ -14,11 +14,14 @@ namespace tenure::sim {
 namespace {
 
 constexpr std::int64_t kRestoreTtlMs = 600;
+constexpr std::int64_t kDayMs = 86'400'000;
 
 /// One seed: three holders of one lease, and a server whose folder is copied and put back. The judge knows only what
 /// holders were told: fences rise, and no two of them trust the lease at once.
-/// Each copy is put back once: that its incarnation was used before nobody can notice the second time, and the operator
-/// says so (docs/operating.md).
+/// A copy may be put back again and again, but with its side file only the first time: that its incarnation was used
+/// before nobody can notice then, and the operator says so (docs/operating.md).
+///
+/// One lease of a day is on record: it freezes itself, and nobody else.
 class RestoreRun final : public SeedRun {
  public:
   static constexpr std::size_t kProcesses = 1;
@@ -28,6 +31,8 @@ class RestoreRun final : public SeedRun {
     kNothing,
     kNoFreeze,        ///< a name is granted at once after a restore
     kOldIncarnation,  ///< nobody notices that the copy is older
+    kSameAgain,       ///< a copy that is put back twice has one incarnation
+    kLongestFreeze,   ///< the longest ttl of all freezes every name
   };
 
   RestoreRun(Ensemble& ensemble, std::uint64_t seed, Planted planted)
@@ -38,6 +43,9 @@ class RestoreRun final : public SeedRun {
     if (!ensemble.IsUp(0)) Restart(0);
     first_incarnation_ = server().store.engine().incarnation();
     Begin({.crash = 2, .lost_reply = 3, .slow = 5, .slowest_commit_ms = 200});
+    SetCalm(true);
+    LeaseForADay();
+    SetCalm(false);
   }
 
   std::map<std::string, std::int64_t> counts() const override {
@@ -63,7 +71,7 @@ class RestoreRun final : public SeedRun {
       Act(holders_[Random(holders_.size())]);
     else if (roll < 82)
       MakeCopy();
-    else if (roll < 88 && has_copy_)
+    else if (roll < 88 && copied_incarnation_ > 0)
       PutBack();
     else if (roll < 94)
       SetClock(-RandomMs(5'000));
@@ -78,23 +86,39 @@ class RestoreRun final : public SeedRun {
     if (!holders_[0].keeper) Violation("the lease cannot be had, though everybody is gone");
   }
 
+  void LeaseForADay() {
+    leases::AcquireCommand command;
+    command.key = {key_.tenant, "day"};
+    command.term = NewId();
+    command.ttl_ms = kDayMs;
+    command.received_boot_ms = Now();
+    server().leases.Acquire(command, nullptr, [](const auto&) {});
+    ensemble().Drive(0);
+  }
+  std::int64_t IncarnationNow() { return server().store.engine().incarnation(); }
   void MakeCopy() {
     Trace("a copy is made");
     ensemble().SaveCopy();
-    has_copy_ = true;
+    copied_incarnation_ = IncarnationNow();
+    was_put_back_ = false;
   }
   void PutBack() {
-    Trace("the copy is put back");
-    SeedRun::PutBack(0);
+    const bool whole = !was_put_back_ && Chance(50);
+    Trace(whole ? "the copy is put back" : "the copy's database is put back");
+    SeedRun::PutBack(0, whole ? Ensemble::What::kFolder : Ensemble::What::kDatabase);
     ++restores_;
-    has_copy_ = false;
-    db::Engine& engine = server().store.engine();
-    if (planted_ == Planted::kNoFreeze) db::Thaw(engine);
-    if (planted_ == Planted::kOldIncarnation) {
-      const auto maintenance = engine.BeginMaintenance();
-      maintenance->Execute("update store set incarnation = incarnation - 1");
-      maintenance->Commit();
-    }
+    if (planted_ == Planted::kNoFreeze) db::Thaw(server().store.engine());
+    if (planted_ == Planted::kOldIncarnation) Change("store set incarnation = incarnation - 1");
+    if (planted_ == Planted::kSameAgain)
+      Change(fmt::format("store set incarnation = {}", copied_incarnation_ + 1));
+    if (planted_ == Planted::kLongestFreeze)
+      Change(fmt::format("leases set longest_ttl_ms = {}", kDayMs));
+    was_put_back_ = true;
+  }
+  void Change(const std::string& what) {
+    const auto maintenance = server().store.engine().BeginMaintenance();
+    maintenance->Execute("update " + what);
+    maintenance->Commit();
   }
   /// The store's clock never goes back. Forward it goes at once, and nobody promises anything about trust then.
   void SetClock(std::int64_t by_ms) {
@@ -179,21 +203,25 @@ class RestoreRun final : public SeedRun {
   const leases::LeaseKey key_;
   std::array<Holder, 3> holders_;
   std::int64_t first_incarnation_ = 1;
-  bool has_copy_ = false;
+  std::int64_t copied_incarnation_ = 0;  // of the copy; 0: there is none
+  bool was_put_back_ = false;            // the copy was
   std::int64_t last_fence_ = 0;
   std::int64_t grants_ = 0;
   std::int64_t restores_ = 0;
 };
 
 TEST(SimulatedRestores, L2_L3_HoldInEveryHistory) {
-  ExpectHolds<RestoreRun>({300, 100'000}, {{"grants", 3}, {"restores", 0.5}});
+  ExpectHolds<RestoreRun>({200, 100'000}, {{"grants", 3}, {"restores", 0.5}});
 }
 
 TEST(SimulatedRestores, ASeedReplaysExactly) { ExpectReplays<RestoreRun>(); }
 
 TEST(SimulatedRestores, EveryPlantedBugIsFound) {
   using enum RestoreRun::Planted;
-  ExpectFound<RestoreRun>(1'000, {{kNoFreeze, "L3"}, {kOldIncarnation, "L2"}});
+  ExpectFound<RestoreRun>(1'000, {{kNoFreeze, "L3"},
+                                  {kOldIncarnation, "L2"},
+                                  {kSameAgain, "L2"},
+                                  {kLongestFreeze, "cannot be had, though everybody is gone"}});
 }
 
 }  // namespace

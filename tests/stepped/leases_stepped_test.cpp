@@ -30,7 +30,8 @@ enum class LeaseBug {
   kLockAndReadInOneStatement,
   kClockBeforeLock,
   kReleaseByAnybody,
-  kTakeoverWaits,  ///< for a user's transaction, and everybody else with it
+  kTakeoverWaits,      ///< for a user's transaction, and everybody else with it
+  kCheckLocksNothing,  ///< a user's check of its fence holds off no takeover
 };
 /// What a run is mostly about.
 enum class Subject { kLeases, kTasks };
@@ -61,6 +62,11 @@ select item.ordinal, l.fence, l.term, l.holder, l.metadata, l.ttl_ms, l.granted_
 const db::Query kUsersCheck{
     "stepped.check_fence",
     "select 1::bigint from tenure.check_fence($1::text, $2::bigint, $3::text)", ""};
+const db::Query kUsersCheckWithoutLock{
+    "stepped.check_fence",
+    "select 1::bigint from tenure.leases where name = $1::text and fence = $2::bigint and "
+    "tenant = $3::text and term is not null",
+    ""};
 /// A write over HTTP under a fence: the fence check takes the lease's row FOR KEY SHARE and judges
 /// the fence; what it protects would be written after that.
 struct WriteRequest {};
@@ -92,8 +98,9 @@ class UsersWriteHandler final : public db::TypedHandler<UsersWriteRequest, Write
   void WriteItems(db::Transaction& tx, Items items) override {
     for (auto* item : items) {
       const UsersWriteRequest& request = item->request;
-      tx.Run(kUsersCheck, std::string_view(request.name), request.fence,
-             std::string_view(request.tenant));
+      const db::Rows checked = tx.Run(kUsersCheck, std::string_view(request.name), request.fence,
+                                      std::string_view(request.tenant));
+      if (checked.empty()) throw base::Fault(base::FaultKind::kFenceStale, "planted");
       tx.TakeClock(tx.QueueClock());  // further steps at which it may be paused
       tx.TakeClock(tx.QueueClock());
       item->reply = WriteReply();
@@ -151,6 +158,7 @@ class LeaseRun final : public Frame {
         planted_(planted) {
     if (planted_ == LeaseBug::kTakeoverWaits)
       Plant(leases::sql::kTakeFences, "for update of l skip locked", "for update of l");
+    if (planted_ == LeaseBug::kCheckLocksNothing) Plant(kUsersCheckWithoutLock);
     if (planted_ != LeaseBug::kLockAndReadInOneStatement) return;
     for (const db::Query* bug : {&kLeaseNoLock, &kLeaseNoGuard, &kLeaseLockAndRead}) Plant(*bug);
   }
@@ -174,6 +182,10 @@ class LeaseRun final : public Frame {
   }
   bool IsStranger(const Process& process) const override {
     return process.queries.contains(kUsersCheck.name);
+  }
+  /// A user takes its time: what it checked is over before it commits.
+  void OnStep(Process& process, std::string_view step) override {
+    if (step == "clock" && IsStranger(process) && Chance(30)) clock().Advance(kTtlMs);
   }
   void Judge() override {
     // Every grant and every ticket is over by then.
@@ -474,7 +486,8 @@ TEST(SteppedLeases, EveryPlantedBugIsFound) {
   for (const auto& [planted, by_name] :
        {Bug{kLockAndReadInOneStatement, "VIOLATION: L2: fence"},
         Bug{kClockBeforeLock, "by a time from before its lock"}, Bug{kReleaseByAnybody, "L4"},
-        Bug{kTakeoverWaits, "waits for a user's transaction"}})
+        Bug{kTakeoverWaits, "waits for a user's transaction"},
+        Bug{kCheckLocksNothing, "came after the grant of fence"}})
     support::ExpectFound(LeaseRun(Subject::kLeases, planted), kSeedsForABug, by_name);
 }
 

@@ -28,6 +28,9 @@ using base::FaultKind;
 constexpr std::int64_t kMaintenanceMs = 86'400'000;
 constexpr std::int64_t kInspectionMs = 10'000;
 
+/// Fences of a higher one would not be exact in JSON.
+constexpr std::int64_t kMaxIncarnation = 8'191;
+
 /// The answer to a plain command that was sent, or the fault. A server that stands still must not
 /// keep its caller for ever.
 ResultPtr Answer(PGconn& connection, std::int64_t patience_ms) {
@@ -183,21 +186,26 @@ class PostgresEngine final : public Engine {
 
   /// On each new connection: whether the store may have forgotten commits (raise_incarnation.sql).
   /// The statement compares and raises in one step, so of many processes that notice one raises it.
+  /// What this process has seen of incarnations was committed before the statement begins, and
+  /// under the lock nobody here sees more meanwhile: a lower one is another store's, or an older.
   template <class Run>
   Inspected InspectStore(const Run& run) {
     const SeenLog::Mark asked = seen_log_.Ask();
     const auto before = StoreRow(run);
     SeenLog::Look look = seen_log_.Open(asked, before.at(5), std::stoll(before.at(4)));
-    for (const auto& row : run(sql::kRaiseIncarnation, {std::to_string(policy_.freeze_ms),
-                                                        policy_.failover_keeps_commits ? "1" : "0",
-                                                        look.behind ? "1" : "0"}))
+    for (const auto& row :
+         run(sql::kRaiseIncarnation,
+             {std::to_string(policy_.freeze_ms), policy_.failover_keeps_commits ? "1" : "0",
+              look.behind ? "1" : "0", std::to_string(incarnation_.load())}))
       if (row[1] == "1")
         base::LogWarn("store.incarnation",
                       "the database is not the one it was (restored or promoted): new incarnation",
                       {{"incarnation", row[0]}});
     if (look.behind) look.era = seen_log_.Raised();
     const auto store = StoreRow(run);
-    incarnation_ = std::stoll(store[1]);
+    // An odd row, which fences could not be made of, must not be remembered as what was seen.
+    if (const auto incarnation = std::stoll(store[1]); incarnation <= kMaxIncarnation)
+      incarnation_ = incarnation;
     has_synchronous_standby_ = !store[3].empty();
     return {look.era, std::stoll(store[6]), store[7]};
   }

@@ -66,6 +66,31 @@ TEST(SeenLog, WhatWasSeenOfAnotherEraCountsForNothing) {
   EXPECT_FALSE(log.Open(asked, "00000001", 150).behind);
 }
 
+/// What one process has seen of incarnations: a primary that was left and is used again, or a copy
+/// that is put back once more, has a lower one, and nothing else about it need be odd.
+TEST(SeenIncarnation, AStoreThatHasALowerOneIsRaisedAboveItOnceAndFrozen) {
+  store::TestStore test_store(store::EngineKind::kPostgres, {});
+  const auto one = MakeEngine(test_store.PostgresOptions(), "", test_store.metrics());
+  const auto other = MakeEngine(test_store.PostgresOptions(), "", test_store.metrics());
+  const auto open = [](Engine& engine) { engine.NewConnection(Access::kWrite)->Open(); };
+  const auto put = [&](const std::string& values) {
+    one->BeginMaintenance()->Execute("update tenure.store set " + values + "; commit");
+  };
+  put("incarnation = 5, incarnation_ms = 0");
+  open(*one);
+  open(*other);
+  EXPECT_EQ(one->incarnation(), 5);
+  put("incarnation = 2");
+  std::vector<std::jthread> openers;
+  for (Engine* each : {one.get(), other.get(), one.get(), other.get()})
+    openers.emplace_back([&open, each] { open(*each); });
+  openers.clear();  // and joined
+  open(*one);
+  EXPECT_EQ(one->incarnation(), 6) << "both have seen 5, and one of them raises it";
+  const auto row = one->BeginMaintenance()->Run(sql::kReadFreeze).at(0);
+  EXPECT_NE(row.at(0), "0") << "what the other store did may be forgotten: names are frozen";
+}
+
 /// The same on a server. With the answer compared with what is seen when it is read, each of three
 /// runs raised the incarnation.
 TEST(SeenLog, ConnectionsThatOpenWhileOthersCommitRaiseNothing) {

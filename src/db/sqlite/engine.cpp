@@ -107,7 +107,8 @@ class SqliteEngine final : public Engine {
     const auto side = SideFile::Read(side_path_, path_);
     const bool same = side && side->IsOf(stored, mark_ms);
     if (!is_new && !same) {
-      const auto incarnation = RaiseIncarnation(*maintenance, maintenance->NowMs(), policy_);
+      const auto incarnation = RaiseIncarnation(*maintenance, maintenance->NowMs(), policy_,
+                                                side ? side->incarnation : 0);
       base::LogWarn(
           "store.incarnation",
           "the database file is not the one that was here last (restored from a copy?): new "
@@ -122,11 +123,12 @@ class SqliteEngine final : public Engine {
     // Both nonces stand in the side file until the database has the new one: a crash in between is
     // no restore.
     nonce_ = base::RandomHex(8);
-    SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms}.Write(side_path_, path_);
-    maintenance->Run(sql::kWriteIdentity, {nonce_});
     incarnation_ = std::stoll(maintenance->Run(sql::kReadStore, {}).at(0).at(1));
+    SideFile{{stored.empty() ? "-" : stored, nonce_}, mark_ms, incarnation_}.Write(side_path_,
+                                                                                   path_);
+    maintenance->Run(sql::kWriteIdentity, {nonce_});
     maintenance->Commit();
-    SideFile{{nonce_}, mark_ms}.Write(side_path_, path_);
+    SideFile{{nonce_}, mark_ms, incarnation_}.Write(side_path_, path_);
     noted_ms_ = mark_ms;
   }
 
@@ -142,7 +144,7 @@ class SqliteEngine final : public Engine {
   void Note(std::int64_t mark_ms) {
     noted_ms_ = mark_ms;
     try {
-      SideFile{{nonce_}, mark_ms}.Write(side_path_, path_);
+      SideFile{{nonce_}, mark_ms, incarnation_}.Write(side_path_, path_);
     } catch (const std::exception& error) {
       base::LogWarn("store.side_file", error.what());
     }

@@ -79,7 +79,7 @@ class SharedEngine final : public Engine {
     const bool is_new = stored.empty();
     const FileClock::Mark mark = CheckBoot(*maintenance, last);
     if (!is_new && !(side && side->IsOf(stored, last.now_ms))) {
-      NoteRestore(*maintenance, mark.now_ms);
+      NoteRestore(*maintenance, mark.now_ms, side ? side->incarnation : 0);
       // Committed before the side file agrees with the copy: a crash in between raises it once
       // more, and never forgets that there was a restore.
       maintenance->Commit();
@@ -88,11 +88,11 @@ class SharedEngine final : public Engine {
     }
 
     const std::string nonce = base::RandomHex(8);
-    SideFile{{is_new ? "-" : stored, nonce}, last.now_ms}.Write(side_path_, path_);
-    maintenance->Run(sql::kWriteIdentity, {nonce});
     const std::int64_t incarnation = std::stoll(maintenance->Run(sql::kReadStore).at(0).at(1));
+    SideFile{{is_new ? "-" : stored, nonce}, last.now_ms, incarnation}.Write(side_path_, path_);
+    maintenance->Run(sql::kWriteIdentity, {nonce});
     maintenance->Commit();
-    SideFile{{nonce}, mark.now_ms}.Write(side_path_, path_);
+    SideFile{{nonce}, mark.now_ms, incarnation}.Write(side_path_, path_);
     clock_.Adopt(mark);
     incarnation_ = incarnation;
   }
@@ -116,8 +116,8 @@ class SharedEngine final : public Engine {
   }
 
   /// The clock is this process's only once the transaction is through: so its time comes along.
-  static void NoteRestore(Maintenance& maintenance, std::int64_t now_ms) {
-    const auto incarnation = RaiseIncarnation(maintenance, now_ms, FreezePolicy());
+  static void NoteRestore(Maintenance& maintenance, std::int64_t now_ms, std::int64_t seen) {
+    const auto incarnation = RaiseIncarnation(maintenance, now_ms, FreezePolicy(), seen);
     base::LogWarn("store.incarnation",
                   "the file is not the one that was here last (restored from a copy?): new "
                   "incarnation",

@@ -166,14 +166,16 @@ TEST_F(SharedStore, OpeningAgainIsNoNewIncarnationAndACopyThatIsPutBackIs) {
   Copy(copy_, file_);
   EXPECT_EQ(Open().engine->incarnation(), 2);
   EXPECT_EQ(Open().engine->incarnation(), 2) << "raised once";
+  Copy(copy_, file_);
+  EXPECT_EQ(Open().engine->incarnation(), 3) << "the same copy once more: it is of 1 itself";
   fs::rename(file_, dir_ / "elsewhere.db");
   fs::rename(dir_ / "elsewhere.db", file_);
-  EXPECT_EQ(Open().engine->incarnation(), 2) << "moved and moved back";
+  EXPECT_EQ(Open().engine->incarnation(), 3) << "moved and moved back";
   fs::rename(file_, dir_ / "elsewhere.db");
   Copy(dir_ / "elsewhere.db", file_);
-  EXPECT_EQ(Open().engine->incarnation(), 3) << "a copy, of whatever moment";
+  EXPECT_EQ(Open().engine->incarnation(), 4) << "a copy, of whatever moment";
   fs::remove(dir_ / "leases.db.side");
-  EXPECT_EQ(Open().engine->incarnation(), 4) << "nobody knows where it was";
+  EXPECT_EQ(Open().engine->incarnation(), 5) << "nobody knows where it was";
 }
 
 TEST_F(SharedStore, ACopyFromSecondsAgoIsNoticedByItsMark) {

@@ -18,6 +18,9 @@
 namespace tenure::db::sqlite {
 namespace {
 
+/// Fences of a higher one would not be exact in JSON.
+constexpr std::int64_t kMaxIncarnation = 8'191;
+
 struct Descriptor {
   explicit Descriptor(int opened) : number(opened) {}
   ~Descriptor() { close(number); }
@@ -51,8 +54,8 @@ bool SideFile::IsOf(const std::string& nonce, std::int64_t reached_ms) const {
          std::find(nonces.begin(), nonces.end(), nonce) != nonces.end();
 }
 
-/// Its first line has the mark and the nonces, the second the two files. (Older programs wrote one
-/// line.)
+/// Its first line has the mark and the nonces, the second the two files, the third the incarnation.
+/// (Older programs wrote one line or two.)
 std::optional<SideFile> SideFile::Read(const std::filesystem::path& path,
                                        const std::filesystem::path& database) {
   std::ifstream file(path);
@@ -63,6 +66,8 @@ std::optional<SideFile> SideFile::Read(const std::filesystem::path& path,
   for (std::string nonce; nonces >> nonce;) side.nonces.push_back(nonce);
   std::string own, its;
   if (file >> own >> its) side.is_of_these_files = own == NameOf(path) && its == NameOf(database);
+  if (!(file >> side.incarnation) || side.incarnation < 0 || side.incarnation > kMaxIncarnation)
+    side.incarnation = 0;
   return side;
 }
 
@@ -74,7 +79,8 @@ void SideFile::Write(const std::filesystem::path& path,
   // Born now: what a crash left of a draft would be older.
   unlink(draft.c_str());
   const Descriptor file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  text += fmt::format("\n{} {}\n", NameOf(file.number, "", AT_EMPTY_PATH), NameOf(database));
+  text += fmt::format("\n{} {}\n{}\n", NameOf(file.number, "", AT_EMPTY_PATH), NameOf(database),
+                      incarnation);
   Check(write(file.number, text.data(), text.size()) == static_cast<ssize_t>(text.size()), draft);
   Check(fsync(file.number) == 0, draft);
   Check(rename(draft.c_str(), path.c_str()) == 0, path);

@@ -70,9 +70,10 @@ class SideFiles : public testing::Test {
 
 TEST_F(SideFiles, AreReadBackAsTheyWereWritten) {
   EXPECT_FALSE(SideFile::Read(side_, database_));
-  SideFile{{"one", "two"}, 42}.Write(side_, database_);
+  SideFile{{"one", "two"}, 42, 7}.Write(side_, database_);
   const auto side = SideFile::Read(side_, database_);
   ASSERT_TRUE(side);
+  EXPECT_EQ(side->incarnation, 7);
   EXPECT_EQ(side->nonces, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(side->mark_ms, 42);
   EXPECT_TRUE(side->IsOf("one", 42) && side->IsOf("two", 43));

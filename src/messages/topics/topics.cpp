@@ -6,6 +6,7 @@
 
 #include "base/json_writer.hpp"
 #include "messages/message.hpp"
+#include "messages/topics/change_topic.hpp"
 #include "messages_sql/queries.hpp"
 
 namespace tenure::messages {
@@ -84,29 +85,34 @@ TopicView ReadTopicView(const db::Rows::Row& row, std::int64_t now_ms) {
   return view;
 }
 
+TopicChangeReply ChangeTopic(db::Transaction& tx, const TopicChange& wish, std::int64_t now_ms) {
+  const TopicChange* const change[] = {&wish};
+  const auto setting = [](std::optional<std::int64_t> TopicChange::*member) {
+    return [member](const TopicChange* each) { return (each->*member).value_or(-2); };
+  };
+  const auto paused = [now_ms](const TopicChange* each) {
+    return !each->paused ? std::int64_t{-1} : *each->paused ? now_ms : 0;
+  };
+  const auto topic = db::Columns(change, &TopicChange::tenant, &TopicChange::name);
+  tx.Queue(sql::kOpenTopics, topic, std::vector<std::int64_t>{0});
+  const db::Rows before = tx.Run(sql::kLockTopics, topic);
+  tx.Queue(
+      sql::kWriteTopics, topic,
+      db::Columns(change, setting(&TopicChange::max_attempts), setting(&TopicChange::max_crashes),
+                  setting(&TopicChange::lease_ms), setting(&TopicChange::retention_ms),
+                  setting(&TopicChange::backoff_ms), setting(&TopicChange::backoff_max_ms),
+                  setting(&TopicChange::dedup_ms), paused, &TopicChange::paused_reason));
+  TopicChangeReply reply;
+  if (!before.empty()) reply.event = AuditEventOf(wish, ReadTopic(before[0]));
+  return reply;
+}
+
 Notifications TopicChangeHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   Notifications notifications;
   // One statement each: two changes of one topic in a batch are applied one after the other.
   for (auto* item : items) {
-    const TopicChange* const change[] = {&item->request};
-    const auto setting = [](std::optional<std::int64_t> TopicChange::*member) {
-      return [member](const TopicChange* each) { return (each->*member).value_or(-2); };
-    };
-    const auto paused = [now_ms](const TopicChange* each) {
-      return !each->paused ? std::int64_t{-1} : *each->paused ? now_ms : 0;
-    };
-    const auto topic = db::Columns(change, &TopicChange::tenant, &TopicChange::name);
-    tx.Queue(sql::kOpenTopics, topic, std::vector<std::int64_t>{0});
-    const db::Rows before = tx.Run(sql::kLockTopics, topic);
-    tx.Queue(
-        sql::kWriteTopics, topic,
-        db::Columns(change, setting(&TopicChange::max_attempts), setting(&TopicChange::max_crashes),
-                    setting(&TopicChange::lease_ms), setting(&TopicChange::retention_ms),
-                    setting(&TopicChange::backoff_ms), setting(&TopicChange::backoff_max_ms),
-                    setting(&TopicChange::dedup_ms), paused, &TopicChange::paused_reason));
-    TopicChangeReply reply;
-    if (!before.empty()) reply.event = AuditEventOf(item->request, ReadTopic(before[0]));
+    TopicChangeReply reply = ChangeTopic(tx, item->request, now_ms);
     if (item->actor() && reply.event) item->Did(*reply.event);
     if (item->request.paused == false)
       notifications.Add(item->request.tenant, item->request.name, now_ms, now_ms);

@@ -426,7 +426,7 @@ TEST(Routing, ThePageOfTheTableIsMadeOfTheTable) {
   const char* const source = std::getenv("TENURE_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "TENURE_SOURCE_DIR is not set (ctest sets it)";
   const std::string page =
-      base::ReadWholeFile(std::string(source) + "/src/webhooks/README.md", 1 << 20);
+      base::ReadWholeFile(std::string(source) + "/docs/webhooks.md", 1 << 20);
   EXPECT_NE(page.find(text), std::string::npos) << "the page must have this:\n" << text;
 }
 

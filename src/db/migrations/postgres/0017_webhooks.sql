@@ -48,7 +48,8 @@ create table tenure.webhook_events (
   headers         text not null,              -- a JSON object
   trace           text not null,
   bytes           bigint not null,            -- of the body
-  messages        bigint not null             -- that it became
+  messages        bigint not null,            -- that it became
+  topic_messages  text not null               -- a JSON object: of each bot without order the id of its message
 );
 create index webhook_events_in_order on tenure.webhook_events (tenant, number);
 create index webhook_events_by_delivery on tenure.webhook_events (tenant, delivery_id);
@@ -59,3 +60,26 @@ create table tenure.webhook_payloads (
   event_id uuid primary key,
   body     bytea not null
 );
+
+-- When a hook was heard of last; written now and then, not by each webhook.
+create table tenure.webhook_hooks (
+  source       text collate "C" not null,
+  hook         text collate "C" not null,
+  delivered_ms bigint not null,    -- 0: never, here and below
+  pinged_ms    bigint not null,
+  primary key (source, hook)
+);
+create table tenure.webhook_refusals (
+  source text collate "C" primary key,
+  count  bigint not null           -- of signatures that were refused
+);
+
+-- Messages of topics whose payload is too large to stand in them: they have its address, so the event stays.
+create table tenure.webhook_references (
+  event_id   uuid not null,
+  message_id uuid not null,
+  primary key (event_id, message_id)
+);
+
+-- An event stays for as long as a message refers to it.
+create index queue_messages_by_event on tenure.queue_messages (event_id) where event_id is not null;

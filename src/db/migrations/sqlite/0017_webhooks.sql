@@ -48,7 +48,8 @@ create table webhook_events (
   headers         text not null,                      -- a JSON object
   trace           text not null,
   bytes           integer not null,                   -- of the body
-  messages        integer not null                    -- that it became
+  messages        integer not null,            -- that it became
+  topic_messages  text not null               -- a JSON object: of each bot without order the id of its message
 ) strict;
 create index webhook_events_in_order on webhook_events (tenant, number);
 create index webhook_events_by_delivery on webhook_events (tenant, delivery_id);
@@ -59,3 +60,26 @@ create table webhook_payloads (
   event_id blob primary key,
   body     blob not null
 ) strict;
+
+-- When a hook was heard of last; written now and then, not by each webhook.
+create table webhook_hooks (
+  source       text not null,
+  hook         text not null,
+  delivered_ms integer not null,    -- 0: never, here and below
+  pinged_ms    integer not null,
+  primary key (source, hook)
+) strict, without rowid;
+create table webhook_refusals (
+  source text not null primary key,
+  count  integer not null           -- of signatures that were refused
+) strict, without rowid;
+
+-- Messages of topics whose payload is too large to stand in them: they have its address, so the event stays.
+create table webhook_references (
+  event_id   blob not null,
+  message_id blob not null,
+  primary key (event_id, message_id)
+) strict, without rowid;
+
+-- An event stays for as long as a message refers to it.
+create index queue_messages_by_event on queue_messages (event_id) where event_id is not null;

@@ -1,4 +1,12 @@
--- Removes the oldest events. ?1 received before this ms, ?2 how many at most. Result: event_id
+-- Removes the oldest events that no message refers to: none of an ordered queue, and none of a topic that has but the address
+-- of its payload. ?1 received before this ms, ?2 how many at most. Result: event_id
 delete from webhook_events
- where number in (select number from webhook_events where received_ms < ?1 order by received_ms limit ?2)
+ where number in (select e.number from webhook_events e
+                   where e.received_ms < ?1
+                     and not exists (select 1 from queue_messages m where m.event_id = e.event_id)
+                     and not exists (select 1 from webhook_references r
+                                      where r.event_id = e.event_id
+                                        and (exists (select 1 from messages m where m.id = r.message_id)
+                                             or exists (select 1 from dead_letters d where d.id = r.message_id)))
+                   order by e.received_ms limit ?2)
 returning event_id

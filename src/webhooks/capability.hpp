@@ -1,0 +1,10 @@
+#pragma once
+
+#include "server/capability.hpp"
+
+namespace tenure::webhooks {
+
+server::Capability Capability();
+cli::Commands WebhookCommands();
+
+}  // namespace tenure::webhooks
