@@ -37,8 +37,13 @@ void CheckValue(const config::Given& given) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   tenure::config::Problems problems;
+  tenure::config::FileJobs jobs;
   const auto values =
-      tenure::config::FromYaml(tenure::fuzz::AsText(data, size), "tenure.yaml", problems);
+      tenure::config::FromYaml(tenure::fuzz::AsText(data, size), "tenure.yaml", problems, jobs);
+  if (jobs)
+    for (const auto& job : *jobs)
+      TENURE_CHECK(tenure::base::IsStorableText(job.json) && job.json.starts_with('{'),
+                   "a job is no object");
   for (const auto& given : values)
     if (!given.by_file) tenure::fuzz::CheckValue(given);
   TENURE_CHECK(problems.size() <= 2 * tenure::config::kMostProblems, "problems without end");

@@ -145,6 +145,9 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
             "config.changed", "a setting was changed",
             {{"setting", change.setting->name}, {"from", change.from}, {"to", change.to}});
     }
+    if (loaded.file_jobs != current.file_jobs)
+      base::LogWarn("config.needs_restart",
+                    "the jobs of the file are others: apply it (tenure config apply), or restart");
     current.log.level = loaded.log.level;
     base::SetLogLevel(loaded.log.level);
     current.rate_limits = loaded.rate_limits;
@@ -172,6 +175,7 @@ int RunServe(const config::Settings& settings, const config::Sources& sources) {
   const sigset_t waited = BlockSignals();
   RaiseDescriptorLimit(settings.http.max_connections +
                        (settings.push.allow.empty() ? 0 : push::kMostUnderWay));
+  CheckWithCapabilities(settings);
   CheckDoors(settings, false);
   Service service(settings, instance);
   service.Start();

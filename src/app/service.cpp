@@ -155,6 +155,13 @@ std::vector<http::RateClass> RateClassesOf(const config::RateLimitSettings& sett
   return classes;
 }
 
+void CheckWithCapabilities(const config::Settings& settings) {
+  config::Problems problems;
+  for (const server::Capability& each : AllCapabilities())
+    if (each.check) each.check(settings, problems);
+  if (!problems.empty()) throw config::SettingsError(std::move(problems));
+}
+
 void CheckDoors(const config::Settings& settings, bool while_another_runs) {
   telemetry::Registry unused;
   if (settings.auth.enabled()) auth::Authentication(settings.auth, base::SystemClock(), unused);

@@ -35,6 +35,8 @@ std::vector<http::RateClass> RateClassesOf(
 
 /// What can be wrong with the way in, found before the store is touched: addresses, certificate,
 /// keys. Throws base::UserError. `while_another_runs`: addresses may be in use.
+/// What of the settings only a capability can tell: all that is wrong. Throws config::SettingsError.
+void CheckWithCapabilities(const config::Settings& settings);
 void CheckDoors(const config::Settings& settings, bool while_another_runs);
 
 /// One server process, put together: store, lanes, capabilities, background jobs, listener. Which

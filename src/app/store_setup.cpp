@@ -1,6 +1,8 @@
 #include "app/store_setup.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "audit/store_command.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/json_writer.hpp"
 #include "base/log.hpp"
 #include "config/load.hpp"
@@ -16,7 +19,11 @@
 #include "db/migrations.hpp"
 #include "db/postgres/engine.hpp"
 #include "db/sqlite/engine.hpp"
+#include "db/store.hpp"
 #include "db_sql/queries.hpp"
+#include "server/capability.hpp"
+#include "telemetry/trace.hpp"
+#include "wake/registry.hpp"
 
 namespace tenure::app {
 namespace {
@@ -222,6 +229,54 @@ int RunMigrate(const config::Settings& settings, MigrateMode mode, const std::st
   return 0;
 }
 
+namespace {
+
+/// Those that bring something of a file into the store, with what they need; and who keeps the
+/// record.
+server::CapabilityList AppliersOf(const server::CapabilityList& all) {
+  std::set<std::string_view> wanted{"audit"};
+  for (auto each = all.rbegin(); each != all.rend(); ++each) {
+    if (!each->applies && !wanted.contains(each->name)) continue;
+    wanted.insert(each->name);
+    wanted.insert(each->needs.begin(), each->needs.end());
+  }
+  server::CapabilityList list;
+  for (const server::Capability& each : all)
+    if (wanted.contains(each.name)) list.push_back(each);
+  return list;
+}
+
+/// What the file lists, brought into the store by the capabilities whose it is.
+void ApplyLists(const config::Settings& settings, CommandStore& command) {
+  command.engine->CheckIdentity();
+  const std::string process = base::NewProcessName();
+  const std::string installation = db::ReadIdentity(*command.engine).installation;
+  telemetry::Tracer tracer(0, base::SystemClock(), command.metrics);
+  db::Store store(std::move(command.engine), StoreOptionsOf(settings), base::SystemClock(),
+                  command.metrics);
+  wake::Registry wake(base::SystemClock());
+  const server::Capabilities capabilities(
+      AppliersOf(AllCapabilities()),
+      {settings, process, installation, store, wake, base::SystemClock(), command.metrics, tracer});
+  store.Open();
+  store.Start();
+  // Nothing is called any more when the capabilities go.
+  const struct Stop {
+    db::Store& store;
+    ~Stop() { store.Stop(); }
+  } stop{store};
+  std::vector<std::string> done;
+  for (const server::Running& each : capabilities.running()) {
+    if (!each.apply) continue;
+    const auto sentences = each.apply();
+    done.insert(done.end(), sentences.begin(), sentences.end());
+  }
+  for (const std::string& sentence : done) fmt::print("{}\n", sentence);
+  if (done.empty()) fmt::print("The jobs are those of the file already.\n");
+}
+
+}  // namespace
+
 int RunConfigApply(const config::Settings& settings) {
   CommandStore store(settings);
   RequireMigrated(*store.engine);
@@ -234,6 +289,7 @@ int RunConfigApply(const config::Settings& settings) {
     fmt::print("Nothing to change: the store has these values already.\n");
   else
     fmt::print("Processes that run now keep the old value until they are restarted.\n");
+  if (settings.file_jobs) ApplyLists(settings, store);
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "client/jobs/backend.hpp"
 #include "client/messages/backend.hpp"
 #include "client/redis/address.hpp"
 #include "client/store/local_store.hpp"
@@ -24,5 +25,11 @@ std::unique_ptr<leases::Provider> MakeStoreProvider(const StoreAddress& address)
 std::unique_ptr<leases::Provider> MakeRedisProvider(RedisAddress address);
 /// Messages on a store of our own. Throws messages::Unavailable.
 std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
+
+/// Jobs of a Tenure server.
+std::unique_ptr<JobBackend> MakeHttpJobs(ServerAddress address, Milliseconds timeout);
+/// Jobs on a store of our own. Throws base::Fault, base::UserError.
+std::unique_ptr<JobBackend> MakeStoreJobs(const StoreAddress& address,
+                                          const JobBackendOptions& options);
 
 }  // namespace tenure::client

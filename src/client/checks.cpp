@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include "base/json_writer.hpp"
+#include "base/time_text.hpp"
 #include "base/utf8.hpp"
 #include "http/json_fields.hpp"
 #include "http/json_value.hpp"
@@ -135,6 +136,24 @@ void CheckMessage(const Message& message) {
     Check(message.headers.size() <= messages::kMaxHeadersBytes && IsJson(message.headers, true),
           "headers",
           fmt::format("must be a JSON object of at most {} bytes", messages::kMaxHeadersBytes));
+}
+
+void CheckPayload(const std::string& payload) {
+  Check(IsJson(payload, false), "payload", "must be JSON");
+}
+
+void CheckJob(const jobs::Job& job) {
+  CheckPayload(job.payload);
+  if (!job.headers.empty()) Check(IsJson(job.headers, true), "headers", "must be a JSON object");
+}
+
+std::optional<std::int64_t> NominalTimeIn(const std::string& headers) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  std::string_view text;
+  if (headers.empty() || parser.parse(headers).get(root)) return std::nullopt;
+  if (root["tenure-nominal-time"].get_string().get(text)) return std::nullopt;
+  return base::ParseUtcMs(text);
 }
 
 void CheckMessages(std::span<const Message> messages) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/uuid.hpp"
 #include "client/messages/backend.hpp"
+#include "tenure/jobs/job.hpp"
 #include "tenure/leases/types.hpp"
 #include "tenure/seats/options.hpp"
 
@@ -32,6 +34,11 @@ void CheckMessages(std::span<const messages::Message> messages);
 void CheckClaim(const MessageClaim& claim);
 void CheckSettlements(std::span<const Settlement> settlements, std::optional<Milliseconds> lease);
 
+/// A definition's payload and headers, which go into a body as they are.
+void CheckJob(const jobs::Job& job);
+/// JSON text.
+void CheckPayload(const std::string& payload);
+
 void CheckSeatOptions(const seats::SeatOptions& options);
 
 /// Whatever an exception said: it must only be storable, and not too long.
@@ -41,5 +48,8 @@ std::string StorableError(std::string_view error, std::size_t max_bytes);
 /// functions and the routes look for it.
 /// REQUIRES: the message was checked.
 std::string HeadersWithTrace(const messages::Message& message);
+
+/// The nominal time among the headers of a run of a job.
+std::optional<std::int64_t> NominalTimeIn(const std::string& headers);
 
 }  // namespace tenure::client

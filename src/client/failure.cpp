@@ -1,6 +1,7 @@
 #include "client/failure.hpp"
 
 #include "base/error.hpp"
+#include "tenure/jobs/errors.hpp"
 #include "tenure/messages/errors.hpp"
 
 namespace tenure::client {
@@ -37,6 +38,13 @@ void RethrowAsMessageError() {
   if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
   if (failed.kind() == Kind::kDenied) throw messages::AccessDenied(failed.what());
   throw messages::Unavailable(failed.what(), failed.outcome_unknown());
+}
+
+void RethrowAsJobError() {
+  const CallFailed failed = Caught();
+  if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
+  if (failed.kind() == Kind::kDenied) throw jobs::AccessDenied(failed.what());
+  throw jobs::Unavailable(failed.what(), failed.outcome_unknown());
 }
 
 }  // namespace tenure::client

@@ -31,6 +31,7 @@ class CallFailed : public std::runtime_error {
 /// call (CallFailed, base::Fault, base::UserError); anything else as it is.
 [[noreturn]] void RethrowAsLeaseError(leases::LeaseError::About about);
 [[noreturn]] void RethrowAsMessageError();
+[[noreturn]] void RethrowAsJobError();
 
 template <class Call>
 auto LeaseCall(leases::LeaseError::About about, const Call& call) -> decltype(call()) {
@@ -47,6 +48,15 @@ auto MessageCall(const Call& call) -> decltype(call()) {
     return call();
   } catch (...) {
     RethrowAsMessageError();
+  }
+}
+
+template <class Call>
+auto JobCall(const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    RethrowAsJobError();
   }
 }
 

@@ -48,4 +48,17 @@ std::unique_ptr<MessageBackend> OpenMessages(std::string_view url,
   return MakeStoreBackend(postgres);
 }
 
+std::unique_ptr<JobBackend> OpenJobs(std::string_view url, const JobBackendOptions& options) {
+  Address address = ParseAddress(url, "jobs");
+  if (auto* server = std::get_if<ServerAddress>(&address)) {
+    CheckToken(*server, options.insecure);
+    server->ca_file = options.ca_file;
+    return MakeHttpJobs(*server, options.timeout);
+  }
+  if (const auto* file = std::get_if<SqliteAddress>(&address)) return MakeStoreJobs(*file, options);
+  auto& postgres = std::get<PostgresAddress>(address);
+  postgres.pooled = options.pooled;
+  return MakeStoreJobs(postgres, options);
+}
+
 }  // namespace tenure::client

@@ -9,6 +9,7 @@
 #include "base/read_file.hpp"
 #include "base/utf8.hpp"
 #include "config/printable.hpp"
+#include "config/yaml_json.hpp"
 #include "config/yaml_tree.hpp"
 
 namespace tenure::config {
@@ -51,7 +52,8 @@ bool IsMeantAsSection(std::string_view name, const YamlNode& value) {
 /// Holds the tree of one file against the table.
 class Walk {
  public:
-  Walk(std::string_view file, Problems& problems) : file_(file), problems_(problems) {}
+  Walk(std::string_view file, Problems& problems, FileJobs& jobs)
+      : file_(file), problems_(problems), jobs_(jobs) {}
 
   std::vector<Given> Root(YamlNode root) {
     if (root.shape == YamlNode::Shape::kMapping)
@@ -69,7 +71,10 @@ class Walk {
           section.empty() ? entry.key : fmt::format("{}.{}", section, entry.key);
       // A dot inside of a key would reach a setting past its section.
       const bool dotted = entry.key.find('.') != std::string::npos;
-      if (!dotted && FindAddressed(name).setting && !IsMeantAsSection(name, entry.value))
+      const bool is_list = entry.value.shape == YamlNode::Shape::kList;
+      if ((name == "jobs" && is_list) || (name == "jobs.list" && !dotted))
+        Jobs(entry);
+      else if (!dotted && FindAddressed(name).setting && !IsMeantAsSection(name, entry.value))
         Value(name, std::move(entry));
       else if (!dotted && IsSection(name))
         SectionValue(name, std::move(entry));
@@ -78,6 +83,21 @@ class Walk {
                                      section.empty() ? "setting or section"
                                                      : fmt::format("setting of {}", section),
                                      Hint(section, entry.key)));
+    }
+  }
+
+  void Jobs(const YamlNode::Entry& list) {
+    if (list.value.shape != YamlNode::Shape::kList && list.value.shape != YamlNode::Shape::kNothing)
+      return Note(list.line, "jobs.list takes a list of jobs");
+    jobs_.emplace();
+    for (const YamlNode::Entry& each : list.value.entries) {
+      if (each.value.shape != YamlNode::Shape::kMapping) {
+        Note(each.line, "a job is written as names and values, such as \"name: nightly\"");
+        continue;
+      }
+      FileJob job{.where = Where(each.line), .line = each.line, .json = JsonOf(each.value)};
+      for (const YamlNode::Entry& field : each.value.entries) job.lines[field.key] = field.line;
+      jobs_->push_back(std::move(job));
     }
   }
 
@@ -166,23 +186,25 @@ class Walk {
 
   const std::string_view file_;
   Problems& problems_;
+  FileJobs& jobs_;
   std::vector<Given> given_;
 };
 
 }  // namespace
 
-std::vector<Given> FromYaml(std::string_view text, std::string_view file, Problems& problems) {
+std::vector<Given> FromYaml(std::string_view text, std::string_view file, Problems& problems,
+                            FileJobs& jobs) {
   if (const std::optional<int> line = LineOfBadText(text)) {
     problems.push_back({fmt::format("{}:{}", file, *line), "this is not UTF-8 text", *line});
     return {};
   }
   YamlNode root = ParseYaml(text, file, problems);
-  return Walk(file, problems).Root(std::move(root));
+  return Walk(file, problems, jobs).Root(std::move(root));
 }
 
-std::vector<Given> FromFile(const std::string& path, Problems& problems) {
+std::vector<Given> FromFile(const std::string& path, Problems& problems, FileJobs& jobs) {
   try {
-    return FromYaml(base::ReadWholeFile(path, kMaxFileBytes), path, problems);
+    return FromYaml(base::ReadWholeFile(path, kMaxFileBytes), path, problems, jobs);
   } catch (const base::UserError& error) {
     problems.push_back({path, error.what()});
     return {};

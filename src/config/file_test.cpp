@@ -148,5 +148,38 @@ TEST(ConfigFile, HugeFilesAreRefused) {
   EXPECT_EQ(problems[0].message, "is larger than 1024KiB");
 }
 
+TEST(File, JobsAreKeptAsTheyStandThereWithTheirLines) {
+  Problems problems;
+  FileJobs jobs;
+  FromYaml(
+      "log:\n  level: info\njobs:\n  - name: nightly\n    cron: '0 3 * * *'\n    priority: 3\n"
+      "    enabled: false\n    payload: {a: [1, '2', x, null, 1.5e3, 007]}\n  - {name: '7'}\n",
+      "t.yaml", problems, jobs);
+  ASSERT_TRUE(problems.empty()) << problems.front().message;
+  ASSERT_TRUE(jobs);
+  ASSERT_EQ(jobs->size(), 2u);
+  EXPECT_EQ((*jobs)[0].json, R"({"name":"nightly","cron":"0 3 * * *","priority":3,"enabled":false,)"
+                             R"("payload":{"a":[1,"2","x",null,1.5e3,"007"]}})");
+  EXPECT_EQ((*jobs)[0].where, "t.yaml:4");
+  EXPECT_EQ((*jobs)[0].lines.at("priority"), 6);
+  EXPECT_EQ((*jobs)[1].json, R"({"name":"7"})");
+}
+
+TEST(File, JobsMayStandBesideTheirSettingsAndNoListSaysNothing) {
+  const auto read = [](std::string_view text) {
+    Problems problems;
+    FileJobs jobs;
+    FromYaml(text, "t.yaml", problems, jobs);
+    return std::pair(jobs ? std::ssize(*jobs) : -1, problems.size());
+  };
+  using Read = std::pair<std::ptrdiff_t, std::size_t>;
+  EXPECT_EQ(read("jobs:\n  max: 5\n  list:\n    - name: a\n"), Read(1, 0u));
+  EXPECT_EQ(read("jobs:\n  max: 5\n"), Read(-1, 0u));
+  EXPECT_EQ(read("jobs: []\n"), Read(0, 0u));
+  EXPECT_EQ(read("jobs:\n  list: 7\n"), Read(-1, 1u));
+  EXPECT_EQ(read("jobs:\n  - 7\n"), Read(0, 1u));
+  EXPECT_EQ(read("log: {}\n"), Read(-1, 0u));
+}
+
 }  // namespace
 }  // namespace tenure::config

@@ -214,7 +214,8 @@ Origin Loaded::OriginOf(const Setting& setting) const {
 Loaded Load(const Sources& sources) {
   Loaded loaded;
   Problems problems;
-  if (sources.file) Apply(FromFile(*sources.file, problems), loaded, problems);
+  if (sources.file)
+    Apply(FromFile(*sources.file, problems, loaded.settings.file_jobs), loaded, problems);
   std::ranges::stable_sort(problems, {}, &Problem::line);  // as somebody goes through the file
   Apply(FromEnvironment(sources.environment, problems), loaded, problems);
   Apply(FromFlags(sources.flags, problems), loaded, problems);

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,7 @@ struct RateLimitSettings {
   base::Rate tasks;
   base::Rate messages;
   base::Rate inbox;
+  base::Rate jobs;
   base::Rate webhooks;
   base::Rate licenses;
   base::Rate push;
@@ -221,6 +224,25 @@ struct InboxSettings {
   friend bool operator==(const InboxSettings&, const InboxSettings&) = default;
 };
 
+struct JobSettings {
+  int max = 10'000;
+  std::int64_t retention_ms = 30LL * 86'400'000;
+  std::int64_t skipped_retention_ms = 7LL * 86'400'000;
+  std::int64_t missed_after_ms = 10'000;
+
+  friend bool operator==(const JobSettings&, const JobSettings&) = default;
+};
+
+/// A job that the configuration file lists, as it stands there: what it says is for the capability.
+struct FileJob {
+  std::string where{};                 ///< "tenure.yaml:12"
+  int line = 0;                        ///< of the file
+  std::string json{};                  ///< the entry, an object
+  std::map<std::string, int> lines{};  ///< of its fields
+
+  friend bool operator==(const FileJob&, const FileJob&) = default;
+};
+
 struct SeatSettings {
   std::int64_t ttl_ms = 6LL * 60'000;
   std::int64_t offer_ms = 15'000;
@@ -291,6 +313,9 @@ struct Settings {
   TopicSettings topics;
   MessageSettings messages;
   InboxSettings inbox;
+  JobSettings jobs;
+  /// None: the file says nothing of jobs. An empty list: it has none.
+  std::optional<std::vector<FileJob>> file_jobs;
   QueueSettings queues;
   WebhookSettings webhooks;
   SeatSettings seats;

@@ -270,6 +270,11 @@ const Setting kTable[] = {
      "The same for organisations and licences: what operators ask and change.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
+    {"rate_limits.jobs",
+     RateLimit{AT(rate_limits.jobs)},
+     "The same for jobs: what is asked and changed, not what fires.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
     {"rate_limits.push",
      RateLimit{AT(rate_limits.push)},
      "The same for subscriptions: what their owners ask and change, not what is delivered.",
@@ -399,6 +404,21 @@ const Setting kTable[] = {
      "without a word, because their worker crashed, have three times this budget.",
      "Up when what your handlers need is often away for long."},
 
+    {"jobs.max", Integer{AT(jobs.max), 1, 1'000'000},
+     "How many jobs a tenant may have; one more is answered 409.",
+     "Up for a tenant with more schedules; down to notice soon who makes one for each request."},
+    {"jobs.retention", Duration{AT(jobs.retention_ms), kSecond, 3'650 * kDay},
+     "How long runs that are over are kept, the last of each job for ever. It is also how far back "
+     "a backfill may go.",
+     "Up when you want to look, or to make up for something, further back."},
+    {"jobs.skipped_retention", Duration{AT(jobs.skipped_retention_ms), kSecond, 3'650 * kDay},
+     "How long notes of times that were left out are kept; never longer than `jobs.retention`.",
+     "Up when nobody looks at them each week."},
+    {"jobs.missed_after", Duration{AT(jobs.missed_after_ms), 0, kHour},
+     "How late a time may fire and still count as late, not as missed: what is later is treated by "
+     "the job's `missed`.",
+     "Up when the store is often away for longer and each time matters; the same in all "
+     "processes."},
     {"queues.files", TextList{AT(queues.files), 0},
      "Files of sources and bots, one for each tenant. The first process that starts puts them in "
      "force; one that starts with another file says what differs, and refuses.",

@@ -48,13 +48,15 @@ class TreeBuilder : public YAML::EventHandler {
     Add(Node(YamlNode::Shape::kNothing, Line(mark)));
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& value) override {
-    Add(Node(YamlNode::Shape::kScalar, Line(mark), value));
+    YamlNode node = Node(YamlNode::Shape::kScalar, Line(mark), value);
+    node.quoted = tag == "!";  // so says yaml-cpp
+    Add(std::move(node));
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    Note(Line(mark), "aliases (*name) are not supported: write the value out");
+    Note(Line(mark), "aliases (*name) are not supported: write the value out, or in quotes");
     Add(Node(YamlNode::Shape::kRefused, Line(mark)));
   }
 

@@ -24,6 +24,7 @@ struct YamlNode {
   Shape shape = Shape::kNothing;
   int line = 1;
   std::string scalar;
+  bool quoted = false;         ///< of a scalar
   std::vector<Entry> entries;  ///< of a mapping or list, in the order of the file
 };
 

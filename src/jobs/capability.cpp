@@ -1,8 +1,10 @@
 #include "jobs/capability.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/log.hpp"
+#include "jobs/file_jobs.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs_sql/queries.hpp"
 #include "server/capability.hpp"
@@ -12,16 +14,63 @@ namespace {
 
 using server::TaskRun;
 
-constexpr std::int64_t kRecomputeIntervalMs = 86'400'000;
+/// How often a process looks whether its tzdata was replaced.
+constexpr std::int64_t kRenewIntervalMs = 3'600'000;
+
+ChangeLimits LimitsOf(const config::JobSettings& settings) {
+  return {.rules = {.missed_after_ms = settings.missed_after_ms},
+          .most_jobs = settings.max,
+          .retention_ms = settings.retention_ms};
+}
+
+ForgetRequest ForgetOf(const config::JobSettings& settings) {
+  return {settings.retention_ms, std::min(settings.retention_ms, settings.skipped_retention_ms)};
+}
 
 struct Process {
   Process(const server::Parts& parts, messages::Messages& messages)
-      : jobs(parts.store, messages, parts.wake, ChangeLimits(), parts.metrics),
+      : jobs(parts.store, messages, parts.wake, LimitsOf(parts.settings.jobs), parts.metrics,
+             calendar::Zones::SystemFolder(), &parts.tracer),
         scheduler(jobs, parts.settings.messages.poll_max_ms) {}
 
   Jobs jobs;
   Scheduler scheduler;
+  std::atomic<bool> is_applied = false;  ///< the jobs of the configuration file
+  bool is_computed = false;              ///< next times, by this process's tzdata
 };
+
+/// The jobs that the configuration file lists. They were checked at the start.
+std::vector<std::string> ApplyFile(Jobs& jobs, const config::Settings& settings) {
+  if (!settings.file_jobs) return {};
+  config::Problems problems;
+  const auto listed = ReadListed(*settings.file_jobs, settings.messages.payload_max_bytes,
+                                 *jobs.zones().Get(), problems);
+  if (!problems.empty()) throw config::SettingsError(std::move(problems));
+  return ApplyListed(jobs, listed);
+}
+
+/// At a start; where the store is away it is done later.
+void ApplyAtStart(Process& process, const config::Settings& settings) {
+  if (process.is_applied) return;
+  try {
+    for (const std::string& sentence : ApplyFile(process.jobs, settings))
+      base::LogInfo("jobs.applied", sentence);
+    process.is_applied = true;
+  } catch (const base::UserError& error) {
+    process.is_applied = true;  // it would not be otherwise a minute later
+    base::LogError("jobs.not_applied", "the jobs of the configuration file were not applied",
+                   {{"detail", error.what()}});
+  } catch (const base::Fault& fault) {
+    base::LogWarn("jobs.apply_failed", "the jobs of the configuration file are applied later",
+                  {{"detail", fault.what()}});
+  }
+}
+
+void Check(const config::Settings& settings, config::Problems& problems) {
+  if (settings.file_jobs)
+    ReadListed(*settings.file_jobs, settings.messages.payload_max_bytes, calendar::Zones(),
+               problems);
+}
 
 /// Two intervals after the time for which a watched job succeeded last, or after it was made.
 std::int64_t ExpectedMs(const WatchedJob& job, const calendar::Zones& zones) {
@@ -44,37 +93,44 @@ void Count(Jobs& jobs) {
   jobs.probe().WatchedAre(watched);
 }
 
-/// By newer tzdata a job's next time may be another one.
-void Recompute(Jobs& jobs, const TaskRun& run) {
-  jobs.zones().Renew();
-  base::Caller caller = run.caller;
-  caller.actor = std::make_shared<const base::Actor>(
-      base::Actor{.act = "job.recompute", .tenant = "default", .person = "tenure"});
+/// Jobs whose next time is another one by the tzdata that this process has. Any number of processes
+/// may do so: the second one finds nothing to change.
+void Recompute(Jobs& jobs, const std::atomic<bool>& stopping) {
+  const auto zones = jobs.zones().Get();
   std::int64_t changed = 0;
   NamesRequest page;
-  while (true) {
-    if (run.stop.stop_requested())
-      throw base::Fault(base::FaultKind::kStopping, "was told to stop before it was complete");
-    const NamesReply names = server::Await(jobs.FindFuture, page);
-    for (const JobKey& key : names.keys) {
-      base::Caller as = caller;
-      auto actor = *caller.actor;
-      actor.tenant = key.tenant;
-      as.actor = std::make_shared<const base::Actor>(std::move(actor));
+  while (!stopping) {
+    const FutureReply future = server::Await(jobs.FindFuture, page);
+    for (const JobRow& job : future.jobs) {
+      // A look without a lock; most are as they were.
+      Ledger look(job, {}, Times::Of(job.definition, job.created_ms, *zones), {},
+                  jobs.clock().WallMs());
+      if (!look.Recompute()) continue;
+      base::Caller caller;
+      caller.actor = std::make_shared<const base::Actor>(
+          base::Actor{.act = "job.recompute", .tenant = job.key.tenant, .person = "tenure"});
       const auto outcome = server::Await<JobOutcome>(
-          [&](auto done) { jobs.Change(RecomputeCommand{key}, as, std::move(done)); });
-      if (outcome.kind == JobOutcome::Kind::kDone) {
-        ++changed;
-        base::LogInfo("jobs.recomputed", "newer tzdata moves a job's next run",
-                      {{"tenant", key.tenant}, {"job", key.name}});
-      }
+          [&](auto done) { jobs.Change(RecomputeCommand{job.key}, caller, std::move(done)); });
+      if (outcome.kind != JobOutcome::Kind::kDone) continue;
+      ++changed;
+      base::LogInfo("jobs.recomputed", "newer tzdata moves a job's next run",
+                    {{"tenant", job.key.tenant}, {"job", job.key.name}});
     }
-    if (std::ssize(names.keys) < page.limit) break;
-    page.after = names.keys.back();
+    if (std::ssize(future.jobs) < page.limit) break;
+    page.after = future.jobs.back().key;
   }
   if (changed > 0)
     base::LogInfo("jobs.recompute", "jobs were computed anew",
-                  {{"tzdata", jobs.zones().Get()->version()}, {"jobs", changed}});
+                  {{"tzdata", zones->version()}, {"jobs", changed}});
+}
+
+/// At a start, and when tzdata was replaced: each process has its own.
+void RenewZones(Process& process, bool may_change, const std::atomic<bool>& stopping) {
+  const bool is_renewed = process.jobs.zones().Renew();
+  if (!may_change || (process.is_computed && !is_renewed)) return;
+  process.is_computed = false;
+  Recompute(process.jobs, stopping);
+  process.is_computed = true;
 }
 
 server::Running Run(const server::Parts& parts, const server::Others& others) {
@@ -87,19 +143,28 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
                            http::Router& router) { AddRoutes(router, routes); };
   running.tasks = {
       {"jobs.retention", server::kRetentionIntervalMs,
-       [&jobs](const TaskRun& run) {
+       [&jobs, forget = ForgetOf(parts.settings.jobs)](const TaskRun& run) {
          jobs.probe().Forgotten(server::SweepAll(
-             run, jobs.ForgetSome, {},
+             run, jobs.ForgetSome, forget,
              {"jobs.forgotten", "removed runs of jobs after their retention", "runs"}));
-       }},
-      {"jobs.recompute", kRecomputeIntervalMs,
-       [&jobs](const TaskRun& run) { Recompute(jobs, run); }}};
-  running.jobs = {{"gauges.jobs", server::kCountIntervalMs, [&jobs](const auto&) { Count(jobs); }}};
+       }}};
+  running.jobs = {
+      {"gauges.jobs", server::kCountIntervalMs, [&jobs](const auto&) { Count(jobs); }},
+      {"jobs.apply", server::kOftenMs,
+       [process, &settings = parts.settings](const auto&) { ApplyAtStart(*process, settings); }},
+      {"jobs.zones", kRenewIntervalMs,
+       [process, may_change = parts.settings.workers](const auto& stopping) {
+         RenewZones(*process, may_change, stopping);
+       }}};
+  running.apply = [&jobs, &settings = parts.settings] { return ApplyFile(jobs, settings); };
   running.write_health = [&jobs](base::JsonWriter& json) {
     json.Key("jobs").BeginObject();
     json.Field("tzdata", std::string_view(jobs.zones().Get()->version())).EndObject();
   };
-  if (parts.settings.workers) running.start = [process] { process->scheduler.Start(); };
+  running.start = [process, &settings = parts.settings] {
+    ApplyAtStart(*process, settings);
+    if (settings.workers) process->scheduler.Start();
+  };
   running.stop_waiting = [process] { process->scheduler.Stop(); };
   return running;
 }
@@ -110,9 +175,11 @@ server::Capability Capability() {
   return {.name = "jobs",
           .needs = {"messages"},
           .queries = sql::All(),
-          .rate = &config::RateLimitSettings::messages,
+          .rate = &config::RateLimitSettings::jobs,
           .commands = Commands,
-          .run = Run};
+          .run = Run,
+          .check = Check,
+          .applies = true};
 }
 
 }  // namespace tenure::jobs

@@ -76,6 +76,7 @@ class ChangeBatch {
       entry.ledger = std::make_unique<Ledger>(
           rows[i], live[i], Times::Of(rows[i].definition, rows[i].created_ms, *zones_),
           limits_.rules, now_ms_);
+      if (Ledger::MayHaveAhead(rows[i])) entry.ledger->KnowAhead(LoadAhead(tx, rows[i]));
     }
     for (const JobKey& key : keys) entries_.try_emplace(key);
   }

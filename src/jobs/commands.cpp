@@ -139,6 +139,27 @@ std::string LastSentence(const std::vector<JsonRow>& runs) {
   return fmt::format("Of its runs, {}.", RunSentence(last));
 }
 
+bool Knows(const std::vector<JsonRow>& rows, const std::string& run_id) {
+  for (const JsonRow& row : rows)
+    if (row.Text("run_id") == run_id) return true;
+  return false;
+}
+
+/// The run in the way of the last one may be older than a hundred that were left out for it.
+void FindBlocker(cli::Server& server, const std::string& path, std::vector<JsonRow>& rows) {
+  if (rows.empty()) return;
+  const std::string blocker = rows.front().Text("blocked_by");
+  if (blocker.empty()) return;
+  for (const char* status : {"claimed", "retrying", "ready"}) {
+    if (Knows(rows, blocker)) return;
+    const Answer runs =
+        server.Ask(http::Method::kGet, fmt::format("{}/runs?limit=20&status={}", path, status));
+    if (!runs.ok()) return;
+    for (const std::string& item : JsonRow::Parse(runs.body).Items("items"))
+      rows.push_back(JsonRow::Parse(item));
+  }
+}
+
 int Why(const Given& given, cli::Console& console) {
   cli::Server server(given);
   const std::string path = cli::PathOf("/api/v1/jobs/{NAME}", given);
@@ -153,6 +174,7 @@ int Why(const Given& given, cli::Console& console) {
   std::vector<JsonRow> rows;
   for (const std::string& item : JsonRow::Parse(runs.body).Items("items"))
     rows.push_back(JsonRow::Parse(item));
+  FindBlocker(server, path, rows);
   const JsonRow row = JsonRow::Parse(job.body);
   console.out << fmt::format("{}: {} {}\n", Printable(row.Text("name")), NextSentence(row),
                              LastSentence(rows));

@@ -304,6 +304,22 @@ TEST_P(JobsContract, APausedJobFiresNothingUntilItIsResumed) {
   EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 ready", "11:00 skipped"));
 }
 
+TEST_P(JobsContract, WhatWasBackfilledInAPauseDoesNotRunAgainNorHoldBackTheOthers) {
+  Put("nightly", Overlap::kSkip, Missed::kAll);
+  a_.Do(PauseCommand{TestProcess::Key("nightly"), "why", 0});
+  PassHour();
+  PassHour();
+  const std::int64_t now_ms = clock().WallMs();
+  EXPECT_EQ(
+      a_.Do(BackfillCommand{TestProcess::Key("nightly"), now_ms - kHour, now_ms}).backfilled.runs,
+      1);
+  a_.Ack(a_.Claim().at(0));
+  clock().Advance(1);
+  a_.Do(ResumeCommand{TestProcess::Key("nightly")});
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 ready", "11:00 done"));
+  EXPECT_THAT(a_.Claim(), SizeIs(1));
+}
+
 TEST_P(JobsContract, AJobOfTheFileIsChangedByTheFileOnly) {
   EXPECT_EQ(a_.Put("nightly", TestProcess::Of("0 * * * *"), Origin::kFile), Kind::kCreated);
   EXPECT_EQ(a_.Put("nightly", TestProcess::Of("1 * * * *")), Kind::kOwnedByFile);
@@ -370,7 +386,9 @@ TEST_P(JobsContract, WhatIsWatchedAndWhatFailsIsCounted) {
 
 TEST_P(JobsContract, NewerTzdataIsAskedForJobByJob) {
   Put("nightly");
-  EXPECT_THAT(a_.Call(a_.jobs(), &Jobs::FindFuture).keys, ElementsAre(TestProcess::Key("nightly")));
+  const auto future = a_.Call(a_.jobs(), &Jobs::FindFuture).jobs;
+  ASSERT_THAT(future, SizeIs(1));
+  EXPECT_EQ(future[0].key, TestProcess::Key("nightly"));
   EXPECT_EQ(a_.Do(RecomputeCommand{TestProcess::Key("nightly")}).kind, Kind::kUnchanged);
 }
 
@@ -440,6 +458,32 @@ TEST_P(JobsInTransactions, ATriggerIsTheUsersOwnTransaction) {
   user_->Ask(
       "do $$ begin perform tenure.job_trigger('none'); raise 'it was there'; "
       "exception when sqlstate 'TN003' then null; end $$");
+}
+
+TEST_P(JobsInTransactions, ARunThatIsPutAsideGoesWithItsJob) {
+  a_.Put("nightly", TestProcess::Of("0 * * * *"));
+  user_->Ask("select tenure.job_trigger('nightly')");
+  EXPECT_EQ(a_.Do(DeleteCommand{TestProcess::Key("nightly")}).kind, Kind::kDone);
+  a_.Call(a_.messages(), &messages::Messages::SortSome);
+  EXPECT_THAT(a_.Claim(), IsEmpty());
+}
+
+/// Both take the run that waits and its message; who removes the job takes them in the other order.
+TEST_P(JobsInTransactions, AFireDoesNotWaitForWhoWithdrawsARunThatWaits) {
+  Put("nightly", Overlap::kQueueOne);
+  PassHour();
+  a_.Claim();
+  PassHour();
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 claimed"));
+  user_->Ask("update tenure.job_runs set state = 2, ended_ms = 1 where state = 0");
+  user_->Ask("begin");
+  user_->Ask("select 1 from tenure.messages where pos = 0 for update");
+  clock().Advance(60'000);
+  a_.FireAll();
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 done"));
+  user_->Ask("rollback");
+  a_.FireAll();
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 ready", "11:00 done"));
 }
 
 TEST_P(JobsInTransactions, ARunEndsWithTheUsersAcknowledgementAndTheNextOneFollows) {

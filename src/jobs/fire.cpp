@@ -88,6 +88,8 @@ class FireRound {
       live_[ids[i]] = live[i];
       live_[ids[i]].is_locked = live[i].latest && locked_.contains(*live[i].latest);
     }
+    for (const JobRow& job : jobs_)
+      if (Ledger::MayHaveAhead(job)) ahead_[job.id] = LoadAhead(tx, job);
     now_ms_ = tx.TakeClock(tx.QueueClock());
   }
 
@@ -122,6 +124,8 @@ class FireRound {
       }
       Ledger& ledger = ledgers_.emplace_back(
           job, live_[job.id], Times::Of(job.definition, job.created_ms, zones_), rules_, now_ms_);
+      if (const auto found = ahead_.find(job.id); found != ahead_.end())
+        ledger.KnowAhead(found->second);
       const std::int64_t each = job.payload_bytes + kRowBytes;
       ledger.Fire(static_cast<std::size_t>(std::max<std::int64_t>(1, left / each)));
       left -= each * std::ssize(ledger.runs());
@@ -148,6 +152,7 @@ class FireRound {
   std::vector<Waiting> waiting_;
   std::set<base::Uuid> locked_;
   std::map<base::Uuid, LiveRuns> live_;
+  std::map<base::Uuid, std::set<std::int64_t>> ahead_;
   std::deque<Ledger> ledgers_;
   std::int64_t now_ms_ = 0;
   bool has_more_ = false;

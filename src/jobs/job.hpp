@@ -9,6 +9,7 @@
 #include "db/columns.hpp"
 #include "db/weight.hpp"
 #include "messages/message.hpp"
+#include "tenure/jobs/types.hpp"
 
 /// Jobs: schedules that write messages. A run is the message that a job wrote for one nominal time.
 /// Times are milliseconds of the store's clock; 0 is none.
@@ -27,22 +28,11 @@ inline constexpr std::int64_t kMaxBackfill = 1'000;
 inline constexpr std::int64_t kMaxPreview = 1'000;
 inline constexpr std::size_t kUpcoming = 20;
 
-/// What becomes of times that passed while nothing was up, or in a pause.
-enum class Missed { kOnce = 0, kSkip = 1, kAll = 2 };
-/// What becomes of a time whose job still has a run that is not over.
-enum class Overlap { kSkip = 0, kAllow = 1, kQueueOne = 2 };
-/// calendar::Gap and calendar::Repeat, as they are on record.
-enum class GapPolicy { kEndOfGap = 0, kSkip = 1 };
-enum class RepeatPolicy { kFirst = 0, kSecond = 1, kBoth = 2 };
 /// Who made a job, and so who may change it.
 enum class Origin { kApi = 0, kFile = 1 };
 
-enum class RunKind { kSchedule = 0, kTrigger = 1, kBackfill = 2 };
 /// A run that is not over is its message: whether that is claimed is asked of the message.
 enum class RunState { kLive = 0, kWaiting = 1, kDone = 2, kDead = 3, kSkipped = 4 };
-/// RunState, and where its message stands.
-enum class RunStatus { kReady, kWaiting, kClaimed, kRetrying, kDone, kDead, kSkipped };
-enum class SkipReason { kNone = 0, kOverlap = 1, kMissed = 2 };
 
 std::string_view ToText(Missed missed);
 std::string_view ToText(Overlap overlap);

@@ -26,18 +26,20 @@ class Jobs {
   ZoneSource zones_;
   Probe probe_;
   RunEnds run_ends_{probe_};
-  const Outbox outbox_{messages_.topic_cache(), messages_.process()};
+  const Outbox outbox_;
 
  public:
   /// REQUIRES: before the first operation on `messages`, which outlive it.
   Jobs(db::Store& store, messages::Messages& messages, wake::Registry& wake,
        const ChangeLimits& limits, telemetry::Registry& metrics,
-       std::string zones_folder = calendar::Zones::SystemFolder())
+       std::string zones_folder = calendar::Zones::SystemFolder(),
+       telemetry::Tracer* tracer = nullptr)
       : store_(store),
         wake_(wake),
         messages_(messages),
         zones_(std::move(zones_folder)),
         probe_(metrics),
+        outbox_{messages.topic_cache(), messages.process(), tracer},
         Change(store, zones_, limits, outbox_, wake, probe_),
         Fire(store, zones_, limits.rules, outbox_, wake, probe_) {
     messages.Follow(run_ends_);

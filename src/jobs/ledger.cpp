@@ -14,6 +14,7 @@ constexpr std::int64_t kLookAgainMs = 1'000;
 /// century) must not overflow.
 JobRow BoundedRow(JobRow row) {
   Definition& definition = row.definition;
+  row.revision = std::clamp<std::int64_t>(row.revision, 0, std::int64_t{1} << 62);
   definition.priority = std::clamp(definition.priority, 0, messages::kPriorities - 1);
   definition.every_ms = std::clamp<std::int64_t>(definition.every_ms, 0, kMaxEveryMs);
   definition.jitter_ms = std::clamp<std::int64_t>(definition.jitter_ms, 0, kMaxJitterMs);
@@ -116,8 +117,9 @@ std::optional<std::int64_t> Ledger::FireEach(const std::vector<calendar::Occurre
 }
 
 void Ledger::NoteMissed(std::int64_t from_ms, std::int64_t to_ms) {
-  const std::int64_t number = times_->Count(from_ms, to_ms);
-  if (number == 0) return;
+  const auto had = std::distance(ahead_.lower_bound(from_ms), ahead_.lower_bound(to_ms));
+  const std::int64_t number = times_->Count(from_ms, to_ms) - had;
+  if (number <= 0) return;
   NewRun note;
   note.id = base::Uuid::V7(now_ms_);
   note.nominal_ms = times_->Last(from_ms, to_ms, 1).front().time_ms;
@@ -130,6 +132,7 @@ void Ledger::NoteMissed(std::int64_t from_ms, std::int64_t to_ms) {
 
 /// One time of the schedule, by `overlap`.
 void Ledger::Make(std::int64_t nominal_ms) {
+  if (ahead_.contains(nominal_ms)) return;
   ++made_;
   const bool is_free = !live_.latest && !live_.has_waiting;
   if (row_.definition.overlap == Overlap::kAllow || is_free) {
@@ -227,6 +230,7 @@ Ledger::Backfilled Ledger::Backfill(std::int64_t from_ms, std::int64_t to_ms,
     }
     live_.latest = MakeRun(each.time_ms, RunKind::kBackfill, RunState::kLive);
     live_.is_locked = true;
+    ahead_.insert(each.time_ms);
     ++answer.runs;
   }
   return answer;

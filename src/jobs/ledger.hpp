@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jobs/job.hpp"
@@ -24,8 +25,8 @@ struct Rules {
 ///  (1) `next_ms` is the first nominal time that is not decided. Every decision about a time moves
 ///      it past that time, in the same transaction; nothing moves it back.
 ///  (2) A time is decided once: it has a run, or it is left out by `missed` or `overlap` and a note
-///      says so. Only `enabled: false`, another schedule and the end of the job leave times without
-///      a word.
+///      says so; one that a backfill has given a run keeps that one. Only `enabled: false`, another
+///      schedule and the end of the job leave times without a word.
 ///  (3) A run's nominal time is one that the schedule names, at or after `since_ms`. A trigger's is
 ///      the instant of the call; it is no time of the schedule.
 ///  (4) With `overlap` skip or queue_one the schedule makes no run that is ready while another is
@@ -39,6 +40,13 @@ class Ledger {
   /// decided, and the job is due again a second later: another process may have it.
   Ledger(JobRow row, const LiveRuns& live, std::optional<Times> times, const Rules& rules,
          std::int64_t now_ms);
+
+  /// Whether times that are not decided yet may have a run all the same: a backfill reaches to now,
+  /// also in a pause, and whatever the delay. Then Fire must know them.
+  static bool MayHaveAhead(const JobRow& row) {
+    return row.paused_ms > 0 || row.definition.jitter_ms > 0;
+  }
+  void KnowAhead(std::set<std::int64_t> nominal_ms) { ahead_ = std::move(nominal_ms); }
 
   /// Decides all times that are due, at most `most` runs of them; ends a pause whose time is over.
   /// What is left is due at once.
@@ -98,6 +106,7 @@ class Ledger {
   const Rules rules_;
   const std::int64_t now_ms_;
   std::vector<NewRun> runs_;
+  std::set<std::int64_t> ahead_;  ///< nominal times at or behind `next_ms` that have a run
   std::size_t made_ = 0;
   bool must_look_soon_ = false;
 };

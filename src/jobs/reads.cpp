@@ -49,13 +49,13 @@ RunView ReadRun(const db::Rows::Row& row) {
                              &RunView::lease_until_ms, &RunView::due_ms, &RunView::worker_until_ms);
 }
 
-void FindFutureJobs(db::Transaction& tx, db::Items<NamesRequest, NamesReply> items) {
+void FindFutureJobs(db::Transaction& tx, db::Items<NamesRequest, FutureReply> items) {
   for (auto* item : items) {
-    NamesReply reply;
+    FutureReply reply;
     const NamesRequest& request = item->request;
     for (const auto row : tx.Run(sql::kListFutureJobs, std::string_view(request.after.tenant),
                                  std::string_view(request.after.name), request.limit))
-      reply.keys.push_back(db::ReadAs<JobKey>(row, kJobKeyColumns));
+      reply.jobs.push_back(db::ReadAs<JobRow>(row, kJobColumns));
     item->reply = std::move(reply);
   }
 }

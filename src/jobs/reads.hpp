@@ -82,8 +82,11 @@ struct NamesRequest {
 struct NamesReply {
   std::vector<JobKey> keys{};
 };
+struct FutureReply {
+  std::vector<JobRow> jobs{};
+};
 /// Jobs whose next time comes from an expression.
-void FindFutureJobs(db::Transaction& tx, db::Items<NamesRequest, NamesReply> items);
+void FindFutureJobs(db::Transaction& tx, db::Items<NamesRequest, FutureReply> items);
 /// Jobs of the configuration file.
 NamesReply FindFileJobs(db::Transaction& tx, std::int64_t now_ms);
 

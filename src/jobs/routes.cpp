@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -9,17 +8,16 @@
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "jobs/capability.hpp"
-#include "jobs/definition_fields.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/json.hpp"
 #include "jobs/problems.hpp"
+#include "jobs/requests.hpp"
 
 namespace tenure::jobs {
 namespace {
 
 using http::Answering;
 using http::ExchangePtr;
-using http::JsonFields;
 using http::Method;
 using http::QueryFields;
 
@@ -35,19 +33,6 @@ constexpr const char* kBackfillAct = "job.backfill";
 
 JobKey KeyIn(const ExchangePtr& exchange) {
   return {http::TenantOf(exchange), exchange->request().path_parameters[0]};
-}
-
-/// The name of a job that is to be there, or to be made.
-JobKey NamedIn(const ExchangePtr& exchange) {
-  JobKey key = KeyIn(exchange);
-  if (!IsJobName(key.name))
-    throw http::ProblemError(InvalidJob(std::vector<http::FieldError>{
-        {"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ -", kMaxNameBytes)}}));
-  return key;
-}
-
-void RefuseMistakes(const std::vector<Mistake>& mistakes) {
-  if (!mistakes.empty()) throw http::ProblemError(InvalidJob(mistakes));
 }
 
 /// The job as it is now.
@@ -127,12 +112,10 @@ void LookAndPut(const RouteParts& parts, const ExchangePtr& exchange, PutCommand
 void PutJob(const RouteParts& parts, const ExchangePtr& exchange) {
   PutCommand put;
   put.if_revision = http::ExpectedRevision(exchange->request());
-  JsonFields fields(exchange->request().body);
-  ReadDefinition read = ReadFields(fields, parts.payload_max_bytes, *parts.jobs.zones().Get());
-  fields.Finish();
-  put.key = NamedIn(exchange);
-  RefuseMistakes(read.mistakes);
-  put.definition = std::move(read.definition);
+  put.definition =
+      ReadPut(exchange->request().body, parts.payload_max_bytes, *parts.jobs.zones().Get());
+  put.key = KeyIn(exchange);
+  CheckJobName(put.key.name);
   LookAndPut(parts, exchange, std::move(put));
 }
 
@@ -160,37 +143,14 @@ void DeleteJob(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Preview(const RouteParts& parts, const ExchangePtr& exchange) {
-  ReadDefinition read;
-  JsonFields fields(exchange->request().body);
-  ReadTimes(fields, read);
-  const std::int64_t from_ms = fields.OptionalTime("from").value_or(parts.jobs.clock().WallMs());
-  const auto count = fields.OptionalInteger("count", 1, kMaxPreview)
-                         .value_or(static_cast<std::int64_t>(kUpcoming));
-  fields.Finish();
-  const auto zones = parts.jobs.zones().Get();
-  Definition& definition = read.definition;
-  // `every` counts from `from`, which is the first time.
-  const bool is_every = definition.cron.empty();
-  Definition checked = definition;
-  if (is_every && checked.every_ms == 0) checked.every_ms = 1'000;
-  for (Mistake& each : Times::Check(checked, *zones)) read.mistakes.push_back(std::move(each));
-  RefuseMistakes(read.mistakes);
-  if (is_every) definition.starts_ms = std::max<std::int64_t>(from_ms, 1);
-  const auto times = Times::Of(definition, from_ms, *zones);
-  exchange->ReplyJson(UpcomingJson(
-      *times, times->List(from_ms, messages::kLastDueMs, static_cast<std::size_t>(count))));
+  exchange->ReplyJson(PreviewJson(exchange->request().body, *parts.jobs.zones().Get(),
+                                  parts.jobs.clock().WallMs()));
 }
 
 void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
-  TriggerCommand trigger{.key = KeyIn(exchange)};
-  JsonFields fields(exchange->request().body);
-  trigger.payload = fields.OptionalValue("payload", std::size_t{64} << 20);
-  fields.Finish();
-  if (trigger.payload && trigger.payload->size() > parts.payload_max_bytes)
-    throw http::ProblemError(InvalidJob(std::vector<http::FieldError>{
-        {"payload", fmt::format("must have at most {} bytes", parts.payload_max_bytes)}}));
   CarryOnce(
-      parts, exchange, std::move(trigger), kTriggerAct,
+      parts, exchange,
+      ReadTrigger(KeyIn(exchange), exchange->request().body, parts.payload_max_bytes), kTriggerAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(TriggeredJson(outcome), 201);
       },
@@ -198,18 +158,8 @@ void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Backfill(const RouteParts& parts, const ExchangePtr& exchange) {
-  BackfillCommand backfill{.key = KeyIn(exchange)};
-  JsonFields fields(exchange->request().body);
-  const auto from_ms = fields.OptionalTime("from");
-  const auto to_ms = fields.OptionalTime("to");
-  if (!from_ms && !fields.Has("from")) fields.Refuse("from", "is missing");
-  if (!to_ms && !fields.Has("to")) fields.Refuse("to", "is missing");
-  backfill.most = fields.OptionalInteger("max", 1, kMaxBackfill).value_or(kMaxBackfill);
-  fields.Finish();
-  backfill.from_ms = *from_ms;
-  backfill.to_ms = *to_ms;
   CarryOnce(
-      parts, exchange, std::move(backfill), kBackfillAct,
+      parts, exchange, ReadBackfill(KeyIn(exchange), exchange->request().body), kBackfillAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(BackfilledJson(outcome), 201);
       },
@@ -229,14 +179,7 @@ void CarryAndShow(const RouteParts& parts, const ExchangePtr& exchange, JobComma
 }
 
 void PauseJob(const RouteParts& parts, const ExchangePtr& exchange) {
-  PauseCommand pause{.key = KeyIn(exchange)};
-  JsonFields fields(exchange->request().body);
-  pause.reason = fields.OptionalText("reason", kMaxReasonBytes).value_or("");
-  const auto until_ms = fields.OptionalTime("until");
-  if (until_ms && *until_ms <= 0) fields.Refuse("until", "must be a time after 1970");
-  fields.Finish();
-  pause.until_ms = until_ms.value_or(0);
-  CarryAndShow(parts, exchange, std::move(pause), kPauseAct);
+  CarryAndShow(parts, exchange, ReadPause(KeyIn(exchange), exchange->request().body), kPauseAct);
 }
 
 void ResumeJob(const RouteParts& parts, const ExchangePtr& exchange) {

@@ -14,6 +14,12 @@ std::vector<LiveRuns> LoadLive(db::Transaction& tx, const std::vector<base::Uuid
   return live;
 }
 
+std::set<std::int64_t> LoadAhead(db::Transaction& tx, const JobRow& job) {
+  std::set<std::int64_t> ahead;
+  for (const auto row : tx.Run(sql::kListAhead, job.id, job.next_ms)) ahead.insert(row.Int(0));
+  return ahead;
+}
+
 void RunEnds::Ended(db::Transaction& tx, std::span<const messages::EndedMessage> ended,
                     std::int64_t now_ms, messages::Notifications& notifications) {
   using Message = messages::EndedMessage;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace tenure::jobs {
 
 /// What runs of jobs are not over, as it is committed and as this transaction left it: by job.
 std::vector<LiveRuns> LoadLive(db::Transaction& tx, const std::vector<base::Uuid>& jobs);
+
+/// The times from the job's next one on that have a run already (Ledger::KnowAhead).
+std::set<std::int64_t> LoadAhead(db::Transaction& tx, const JobRow& job);
 
 /// Runs end with their messages, in the same transaction; and the one that waits for a run
 /// (`overlap: queue_one`) becomes ready in the transaction that ends it.
@@ -26,8 +30,9 @@ std::vector<LiveRuns> LoadLive(db::Transaction& tx, const std::vector<base::Uuid
 /// So every run that waits has a time at which a fire looks whether it still has to, whatever else
 /// happened: 50 ms after the fire in case (b), else a second, then ever more seldom up to a minute.
 ///
-/// Lock order: messages, runs (all but the ended ones with SKIP LOCKED), and the messages of those
-/// that waited, which nobody else touches.
+/// Lock order: messages, runs (all but the ended ones with SKIP LOCKED), and with those that waited
+/// their messages, with SKIP LOCKED too: whoever removes the job withdraws such a message first, and
+/// then drops its run.
 class RunEnds final : public messages::Follower {
  public:
   explicit RunEnds(Probe& probe) : probe_(probe) {}

@@ -116,7 +116,17 @@ Written WriteRuns(db::Transaction& tx, std::span<const Ledger* const> ledgers,
                                 item.ledger->DelayMs());
     messages::EnqueueRequest& request = by_tenant[job.key.tenant];
     request.tenant = job.key.tenant;
-    request.messages.push_back(MessageOf(item, payloads));
+    messages::NewMessage message = MessageOf(item, payloads);
+    // Each run is a trace of its own, which whoever handles its message goes on with.
+    if (outbox.tracer && outbox.tracer->enabled()) {
+      telemetry::Span span = outbox.tracer->Start("Job.Fire", std::nullopt);
+      span.Set("job.name", job.key.name);
+      span.Set("job.kind", ToText(item.run->kind));
+      span.Set("job.nominal_time", base::UtcText(item.run->nominal_ms));
+      if (const auto context = span.context()) message.trace = FormatTraceParent(*context);
+      written.spans.push_back(std::move(span));
+    }
+    request.messages.push_back(std::move(message));
   }
   std::vector<const messages::EnqueueRequest*> requests;
   for (const auto& [tenant, request] : by_tenant) requests.push_back(&request);
@@ -133,6 +143,10 @@ void Publish(const Written& written, messages::TopicCache& topic_cache, wake::Re
   written.notifications.Signal(wake);
   if (written.has_nearer_look) wake.SignalAll(kLookKey);
   const std::int64_t since_ms = topic_cache.clock().BootMs() - written.decided_boot_ms;
+  for (telemetry::Span& span : written.spans) {
+    span.Set("job.result", "written");  // one without was not committed
+    span.End();
+  }
   for (const NewRun& run : written.runs) probe.Made(run);
   for (const std::int64_t late_ms : written.late_ms) probe.Late(late_ms + since_ms);
 }

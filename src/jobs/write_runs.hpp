@@ -8,6 +8,7 @@
 #include "jobs/ledger.hpp"
 #include "jobs/probe.hpp"
 #include "messages/enqueue/enqueue.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::jobs {
 
@@ -18,6 +19,7 @@ struct Written {
   std::vector<NewRun> runs{};
   std::vector<std::int64_t> late_ms{};  ///< of runs of the schedule: at the time of the decision
   std::int64_t decided_boot_ms = 0;
+  mutable std::vector<telemetry::Span> spans{};  ///< of the runs; they end after COMMIT
   bool has_nearer_look = false;  ///< a job is due earlier than whoever waits may know
 };
 
@@ -25,6 +27,7 @@ struct Written {
 struct Outbox {
   messages::TopicCache& topic_cache;
   std::string_view process;
+  telemetry::Tracer* tracer = nullptr;  ///< null: nothing is traced
 };
 
 /// The key under which the schedulers of this process wait.

@@ -20,6 +20,7 @@
 #include "base/json_writer.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
+#include "config/given.hpp"
 #include "config/settings.hpp"
 #include "db/method.hpp"
 #include "http/router.hpp"
@@ -74,6 +75,9 @@ struct Running {
   std::function<void(http::Router&)> add_routes{};
   std::vector<Task> tasks{};
   std::vector<Job> jobs{};
+  /// Brings what the configuration file lists into the store, whose lanes run: for `config apply`.
+  /// Returns what it did, a sentence each. Throws base::Fault, base::UserError.
+  std::function<std::vector<std::string>()> apply{};
   std::function<void(base::JsonWriter&)> write_health{};  ///< a field of /health, from memory
   std::function<void()> start{};
   std::function<void()> read_again{};    ///< SIGHUP: files that it keeps in memory
@@ -107,6 +111,10 @@ struct Capability {
   base::Rate config::RateLimitSettings::*rate = nullptr;
   cli::Commands (*commands)() = nullptr;
   Running (*run)(const Parts& parts, const Others& others) = nullptr;
+  /// What of the settings is wrong that only the capability can tell, each with where it stands.
+  void (*check)(const config::Settings& settings, config::Problems& problems) = nullptr;
+  /// Whether it brings something of the configuration file into the store (Running::apply).
+  bool applies = false;
 };
 
 using CapabilityList = std::vector<Capability>;

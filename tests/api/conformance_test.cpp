@@ -1,6 +1,6 @@
 // The conformance suites of leases and of messages over HTTP, on a server of each store; and
 // workers whose store goes away.
-#include "client/messages/test/conformance.hpp"
+#include "client/jobs/test/conformance.hpp"
 
 #include <map>
 #include <memory>
@@ -13,6 +13,7 @@
 
 #include "api/calls.hpp"
 #include "api/store_under_test.hpp"
+#include "client/messages/test/conformance.hpp"
 #include "tenure/leases/conformance.hpp"
 #include "tenure/messages/worker.hpp"
 
@@ -149,3 +150,19 @@ INSTANTIATE_TEST_SUITE_P(Servers, LeaseConformance,
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace tenure::leases::conformance
+
+namespace tenure::jobs::conformance {
+namespace {
+
+Subject JobsOfServer(const std::string& name, api::Engine engine) {
+  return {.name = name, .url = [engine] { return api::SharedServer(engine).Url(); }};
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Servers, JobConformance,
+                         ::testing::Values(JobsOfServer("sqlite", api::Engine::kSqlite),
+                                           JobsOfServer("postgres", api::Engine::kPostgres)),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace tenure::jobs::conformance

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -29,6 +30,11 @@ class Context {
   /// Whether the claim is surely held at this moment, by the clock, without any I/O. A process that
   /// was paused sees false at once, even before its stop token is requested.
   virtual bool IsHeld() const = 0;
+
+  /// Of a run of a job (tenure/jobs): the time of its schedule that it is for, in milliseconds since
+  /// 1970, however late or often it is handled; of a triggered one the instant of the call. Nothing:
+  /// the message is no run.
+  virtual std::optional<std::int64_t> nominal_time() const = 0;
 
   /// Acknowledges in the handler's own transaction: its effect happens exactly once (outbox.hpp).
   /// Throws StaleClaim: let it pass, and roll back. The worker then says nothing more about the

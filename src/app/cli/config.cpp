@@ -43,6 +43,7 @@ void PrintSettingsJson(const config::Loaded& loaded, cli::Console& console) {
 int CheckConfig(const Given& given, cli::Console& console) {
   const std::string& file = given.Text("FILE");
   const config::Loaded loaded = config::Load({.file = file, .environment = {}, .flags = {}});
+  CheckWithCapabilities(loaded.settings);
   try {
     CheckDoors(loaded.settings, true);
   } catch (const base::UserError& error) {
@@ -50,8 +51,10 @@ int CheckConfig(const Given& given, cli::Console& console) {
     return cli::kExitUsage;
   }
   const std::size_t count = loaded.origins.size();
-  console.out << fmt::format("{}: {} setting{}, all right\n", config::Printable(file), count,
-                             count == 1 ? "" : "s");
+  const auto& jobs = loaded.settings.file_jobs;
+  console.out << fmt::format(
+      "{}: {} setting{}{}, all right\n", config::Printable(file), count, count == 1 ? "" : "s",
+      jobs ? fmt::format(", {} job{}", jobs->size(), jobs->size() == 1 ? "" : "s") : "");
   return cli::kExitDone;
 }
 
@@ -67,13 +70,17 @@ int PrintReference(const Given&, cli::Console& console) {
 }
 
 int ApplyConfig(const Given& given, cli::Console&) {
-  return RunConfigApply(config::Load(SourcesOf(given)).settings);
+  const config::Settings settings = config::Load(SourcesOf(given)).settings;
+  CheckWithCapabilities(settings);
+  return RunConfigApply(settings);
 }
 
 constexpr std::string_view kApplyNotes =
     R"(All processes on one store must agree on some settings (`tenure config reference` marks them as
 shared). The first process writes them to the store; one that starts with other values refuses.
 This changes them for all: apply, then restart the processes one by one with the same file.
+Jobs that the file lists are made, changed and removed at once, as they are at each start of
+`tenure serve` with the file; a file without `jobs` leaves them as they are.
 
 Example:
   tenure config apply /etc/tenure.yaml
@@ -109,7 +116,7 @@ cli::Commands ConfigCommands() {
            .run = PrintReference,
            .part = Part::kLookAfter},
           {.words = "config apply",
-           .summary = "Write the settings that an ensemble shares to the store",
+           .summary = "Write the settings that an ensemble shares, and the jobs, to the store",
            .notes = std::string(kApplyNotes),
            .flags = Flags{Argument("FILE", "The configuration file with the new values.")} + apply,
            .run = ApplyConfig,

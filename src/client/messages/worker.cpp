@@ -40,6 +40,9 @@ class WorkContext final : public Context {
   bool IsHeld() const override {
     return !item_.stop.stop_requested() && clock_.NowMs() < item_.until_ms;
   }
+  std::optional<std::int64_t> nominal_time() const override {
+    return client::NominalTimeIn(item_.delivery.headers);
+  }
   void Acknowledge(pg_conn* connection) override {
     messages::Acknowledge(connection, item_.delivery);
     item_.acknowledged = true;

@@ -1,7 +1,6 @@
 #include "jobs/calendar/zone.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
@@ -28,6 +27,19 @@ std::string VersionIn(const std::string& folder) {
   constexpr std::string_view kIntro = "# version ";
   if (!std::getline(file, line) || !line.starts_with(kIntro)) return "unknown";
   return line.substr(kIntro.size());
+}
+
+/// Another number for each version of a folder's tzdata: cctz would give us what it has read of
+/// another version under the same path, and keeps what it has read for ever.
+std::size_t SpellingOf(const std::string& folder, const std::string& version) {
+  static base::Mutex mutex;
+  static std::map<std::string, std::vector<std::string>> versions;
+  const base::Lock lock(mutex);
+  auto& of_folder = versions[folder];
+  const auto found = std::ranges::find(of_folder, version);
+  const auto number = static_cast<std::size_t>(found - of_folder.begin());
+  if (found == of_folder.end()) of_folder.push_back(version);
+  return number;
 }
 
 /// The names of zones ("Z NAME …") and of links to them ("L ZONE NAME").
@@ -129,10 +141,8 @@ std::string Zones::SystemFolder() {
 
 Zones::Zones(std::string folder)
     : folder_(std::move(folder)), version_(VersionIn(folder_)), names_(NamesIn(folder_)) {
-  // Another spelling of the same path each time: cctz would give us what it has read before.
-  static std::atomic<unsigned> made{0};
   path_ = folder_ + "/";
-  for (unsigned i = made++; i > 0; --i) path_ += "./";
+  for (std::size_t i = SpellingOf(folder_, version_); i > 0; --i) path_ += "./";
 }
 
 std::string Zones::VersionNow() const { return VersionIn(folder_); }

@@ -50,8 +50,8 @@ class Zone {
   cctz::time_zone zone_;
 };
 
-/// The zones of a folder with tzdata, as it is now: cctz keeps a zone that it has read for ever, so
-/// a newer tzdata needs another `Zones`. Safe to use from several threads.
+/// The zones of a folder with tzdata, as it is now: a newer tzdata, which has another version, needs
+/// another `Zones`. Safe to use from several threads.
 class Zones {
  public:
   /// The folder in TZDIR, or the system's.
@@ -72,7 +72,7 @@ class Zones {
 
  private:
   std::string folder_;
-  std::string path_;  ///< the folder, spelled in a way that cctz has not seen yet
+  std::string path_;  ///< the folder, spelled in another way for each version
   std::string version_;
   std::vector<std::string> names_;  ///< in order
 

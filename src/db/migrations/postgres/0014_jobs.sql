@@ -69,10 +69,13 @@ create index job_runs_live on tenure.job_runs (job_id, nominal_ms) where state =
 create index job_runs_waiting on tenure.job_runs (job_id) where state = 1;
 create index job_runs_to_look_at on tenure.job_runs (look_ms) where state = 1;
 create index job_runs_by_age on tenure.job_runs (sweep_ms) where sweep_ms > 0;
+-- What is looked for each minute and each hour among the runs of weeks.
+create index job_runs_dead on tenure.job_runs (sweep_ms, job_id) where state = 3;
+create index job_runs_notes on tenure.job_runs (sweep_ms) where state = 4;
 
 -- Ends a run whose message was acknowledged in the caller's own transaction, and lets the one that waits for it go
--- (src/jobs/run_ends.hpp has the argument). It locks the run, and the one that waits; no job, and nothing that others
--- wait for: whoever finds these locked passes over them.
+-- (src/jobs/run_ends.hpp has the argument). It locks the run, and the one that waits with its message; no job, and
+-- nothing that others wait for: whoever finds these locked passes over them.
 create function tenure.end_job_run(run uuid, now_ms bigint, claimed_ms bigint, owner text, attempts bigint, crashes bigint,
                                    output text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $body$
@@ -91,7 +94,8 @@ begin
   if job is null then
     return;
   end if;
-  select r.id into waiting from tenure.job_runs r where r.job_id = job and r.state = 1 for update skip locked;
+  select r.id into waiting from tenure.job_runs r join tenure.messages w on w.id = r.id
+   where r.job_id = job and r.state = 1 for update of r, w skip locked;
   if waiting is null or exists (select from tenure.job_runs r where r.job_id = job and r.state = 0) then
     return;
   end if;

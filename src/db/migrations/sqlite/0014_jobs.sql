@@ -69,4 +69,7 @@ create index job_runs_live on job_runs (job_id, nominal_ms) where state = 0;
 create index job_runs_waiting on job_runs (job_id) where state = 1;
 create index job_runs_to_look_at on job_runs (look_ms) where state = 1;
 create index job_runs_by_age on job_runs (sweep_ms) where sweep_ms > 0;
+-- What is looked for each minute and each hour among the runs of weeks.
+create index job_runs_dead on job_runs (sweep_ms, job_id) where state = 3;
+create index job_runs_notes on job_runs (sweep_ms) where state = 4;
 

@@ -6,6 +6,9 @@ select r.id, case when r.state <> 4 and exists (select 1 from tenure.jobs j wher
                                       and (n.nominal_ms > r.nominal_ms or (n.nominal_ms = r.nominal_ms and n.id > r.id)))
                   then 1 else 0 end
   from tenure.job_runs r
- where r.sweep_ms > 0 and r.sweep_ms < $2::bigint and (r.state = 4 or r.sweep_ms < $1::bigint)
+ where r.id = any (array(
+         (select a.id from tenure.job_runs a where a.sweep_ms > 0 and a.sweep_ms < $1::bigint order by a.sweep_ms limit $3::bigint)
+         union all
+         (select n.id from tenure.job_runs n where n.state = 4 and n.sweep_ms < $2::bigint order by n.sweep_ms limit $3::bigint)))
  order by r.sweep_ms limit $3::bigint
    for update of r skip locked

@@ -6,5 +6,7 @@ select r.id, case when r.state <> 4 and exists (select 1 from jobs j where j.id 
                                       and (n.nominal_ms > r.nominal_ms or (n.nominal_ms = r.nominal_ms and n.id > r.id)))
                   then 1 else 0 end
   from job_runs r
- where r.sweep_ms > 0 and r.sweep_ms < ?2 and (r.state = 4 or r.sweep_ms < ?1)
+ where r.id in (select id from (select a.id from job_runs a where a.sweep_ms > 0 and a.sweep_ms < ?1 order by a.sweep_ms limit ?3)
+                union all
+                select id from (select n.id from job_runs n where n.state = 4 and n.sweep_ms < ?2 order by n.sweep_ms limit ?3))
  order by r.sweep_ms limit ?3

@@ -1,0 +1,177 @@
+// Jobs by a real server: what is refused and how, the configuration file, and what commands say.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api.hpp"
+#include "api/store_under_test.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tls.hpp"
+
+namespace tenure::api {
+namespace {
+
+using support::HttpResponse;
+using support::Json;
+using testing::HasSubstr;
+
+constexpr const char* kJobs = "/api/v1/jobs/";
+
+/// "cron@2": the field that a refusal names, with its position.
+std::string Named(const HttpResponse& response) {
+  const Json error = response.Json()["errors"][0];
+  std::string named = error["field"].Text();
+  if (error.Has("position")) named += "@" + std::to_string(error["position"].Int());
+  return named;
+}
+
+class JobsOfServer : public testing::TestWithParam<Engine> {
+ protected:
+  std::string File(const std::string& text) {
+    const auto path = folder_ / "tenure.yaml";
+    support::ReplaceFile(path, text);
+    return path.string();
+  }
+  ProgramResult Apply(const std::string& file) const {
+    std::vector<std::string> words{"config", "apply", file};
+    for (const std::string& flag : store_.Flags()) words.push_back(flag);
+    return RunTenure(std::move(words));
+  }
+
+  const support::TempDir folder_;
+  StoreUnderTest store_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Stores, JobsOfServer, EachEngine(), EngineName);
+
+TEST_P(JobsOfServer, WhatCannotBeMeantIs422WithItsFieldAndPlace) {
+  const Api api(SharedServer(GetParam()));
+  const auto put = [&](const std::string& fields, const std::string& name = "bad") {
+    return api.Call("PUT", kJobs + name, R"({"topic":"t",)" + fields + "}");
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {R"("cron":"0 25 * * *")", "cron@2"},
+      {R"("cron":"0 0 30 2 *")", "cron@4"},
+      {R"("cron":"")", "cron@0"},
+      {R"("cron":"@reboot")", "cron@0"},
+      {R"("cron":"0 3 * * *","time_zone":"Europe/Berln")", "time_zone"},
+      {R"("cron":"0 3 * * *","every":"5s")", "every"},
+      {R"("priority":3)", "cron"},
+      {R"("every":"10ms")", "every"},
+      {R"("every":"1h","starts_at":"2026-01-02T00:00:00Z","ends_at":"2026-01-01T00:00:00Z")",
+       "ends_at"},
+      {R"("every":"1h","headers":{"tenure-run":"x"})", "headers"},
+      {R"("every":"1h","payload":")" + std::string(1 << 20, 'x') + "\"", "payload"},
+  };
+  for (const auto& [fields, named] : cases) {
+    const HttpResponse response = put(fields);
+    EXPECT_EQ(response.status, 422) << fields.substr(0, 80);
+    EXPECT_EQ(Named(response), named) << fields.substr(0, 80);
+  }
+  EXPECT_EQ(Named(put(R"("every":"1h")", std::string(101, 'n'))), "name");
+  EXPECT_EQ(put(R"("every":"1h")", "a%2Fb").status, 422);
+  EXPECT_EQ(put(R"("every":7)").status, 400);
+  EXPECT_EQ(put(R"("every":"1h","no_such_field":1)").status, 400);
+  EXPECT_EQ(api.Get(kJobs + std::string("bad")).status, 404);
+  const auto preview = api.Call("POST", "/api/v1/jobs/preview", R"({"cron":"0 3 32 * *"})");
+  EXPECT_EQ(preview.status, 422);
+  EXPECT_EQ(Named(preview), "cron@4");
+}
+
+TEST_P(JobsOfServer, TheFileMakesChangesAndRemovesItsJobs) {
+  const std::string first = File(
+      "jobs:\n"
+      "  - {name: nightly, topic: reports, cron: '30 2 * * *', time_zone: Europe/Berlin}\n"
+      "  - name: poll\n"
+      "    topic: polls\n"
+      "    every: 90s\n"
+      "    payload: {source: 7}\n");
+  {
+    const auto server = store_.Serve({"--config", first});
+    const Api api(*server);
+    const Json poll = api.Get(kJobs + std::string("poll")).Json();
+    EXPECT_EQ(poll["managed_by"].Text(), "file");
+    EXPECT_EQ(poll["payload"]["source"].Int(), 7);
+    EXPECT_EQ(poll["revision"].Int(), 1);
+    const auto put = api.Call("PUT", kJobs + std::string("poll"), R"({"topic":"t","every":"1h"})");
+    EXPECT_EQ(put.status, 409);
+    EXPECT_EQ(ProblemType(put), "job-of-file");
+    EXPECT_EQ(api.Call("DELETE", kJobs + std::string("nightly")).status, 409);
+    EXPECT_EQ(api.Call("POST", kJobs + std::string("poll/trigger"), "{}").status, 201);
+    EXPECT_EQ(api.Call("POST", kJobs + std::string("poll/pause"), "{}").status, 200);
+    EXPECT_EQ(api.Call("PUT", kJobs + std::string("own"), R"({"topic":"t","every":"1h"})").status,
+              201);
+  }
+  // The embedded store is its process's alone.
+  EXPECT_THAT(Apply(first).out, HasSubstr("The jobs are those of the file already."));
+  const std::string second = File("jobs:\n  - {name: poll, topic: polls, every: 2m}\n");
+  const ProgramResult applied = Apply(second);
+  EXPECT_EQ(applied.exit_code, 0) << applied.err;
+  EXPECT_THAT(applied.out, HasSubstr("Changed job poll."));
+  EXPECT_THAT(applied.out, HasSubstr("Removed job nightly"));
+  {
+    const auto server = store_.Serve({"--config", File("log:\n  level: info\n")});
+    const Api api(*server);
+    EXPECT_EQ(api.Get(kJobs + std::string("nightly")).status, 404);
+    const Json poll = api.Get(kJobs + std::string("poll")).Json();
+    EXPECT_EQ(poll["every"].Text(), "2m");
+    EXPECT_FALSE(poll["paused"].IsNull()) << "a pause is the operator's";
+    EXPECT_EQ(api.Get(kJobs + std::string("own")).status, 200) << "it was put";
+    const std::string acts = RunTenure({"audit", "list", "--server", server->Url()}).out;
+    EXPECT_THAT(acts, HasSubstr("configuration file"));
+  }
+}
+
+TEST_P(JobsOfServer, WhyNamesTheRunThatIsInTheWayHoweverLongAgo) {
+  const auto& server = SharedServer(GetParam());
+  const Api api(server);
+  const std::string name = "why-" + NewUuid();
+  ASSERT_EQ(api.Call("PUT", kJobs + name, R"({"topic":")" + name + R"(","every":"1s"})").status,
+            201);
+  Eventually("it runs", [&] { return api.Get(kJobs + name + "/runs").Json()["items"].Size() > 0; });
+  const auto claimed =
+      api.Call("POST", "/api/v1/messages/claim",
+               R"({"topics":[")" + name + R"("],"owner":"me","lease_ms":3600000})");
+  ASSERT_EQ(claimed.Json()["messages"].Size(), 1u) << claimed.body;
+  Eventually(
+      "many are left out",
+      [&] {
+        return api.Get(kJobs + name + "/runs?status=skipped&limit=50").Json()["items"].Size() > 21;
+      },
+      std::chrono::seconds(120));
+  const ProgramResult why = RunTenure({"why", "job", name, "--server", server.Url()});
+  EXPECT_THAT(why.out, HasSubstr("was skipped because that of"));
+  EXPECT_THAT(why.out, HasSubstr("is still claimed by me until"));
+  EXPECT_EQ(api.Call("DELETE", kJobs + name).status, 204);
+}
+
+TEST(JobsInAFile, ACheckNamesTheLineAndTheField) {
+  const support::TempDir folder;
+  const auto path = folder / "tenure.yaml";
+  const auto check = [&](const std::string& text) {
+    support::ReplaceFile(path, text);
+    return RunTenure({"config", "check", path.string()});
+  };
+  const ProgramResult wrong = check(
+      "jobs:\n"
+      "  - name: nightly\n"
+      "    topic: reports\n"
+      "    cron: '0 25 * * *'\n"
+      "  - name: poll\n"
+      "    every: 90s\n"
+      "    priority: high\n"
+      "  - {name: nightly, topic: t, every: 1h, tine_zone: UTC}\n");
+  EXPECT_EQ(wrong.exit_code, 2) << wrong.out;
+  const std::string at = path.string() + ":";
+  EXPECT_THAT(wrong.err, HasSubstr(at + "4: jobs: cron "));
+  EXPECT_THAT(wrong.err, HasSubstr("(at character 2)"));
+  EXPECT_THAT(wrong.err, HasSubstr(at + "5: jobs: topic "));
+  EXPECT_THAT(wrong.err, HasSubstr(at + "7: jobs: priority "));
+  EXPECT_THAT(wrong.err, HasSubstr(at + "8: jobs: tine_zone "));
+  const ProgramResult right =
+      check("jobs:\n  - {name: a, topic: t, every: 1h}\n  - {name: b, topic: t, every: 1h}\n");
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_THAT(right.out, HasSubstr("2 jobs, all right"));
+}
+
+}  // namespace
+}  // namespace tenure::api
