@@ -241,7 +241,9 @@ class OddRows : public testing::TestWithParam<Engine> {
     connection.Send(bytes);
     for (const Request* each : asked) {
       const HttpResponse response = connection.ReadResponse();
-      if (each->target == "/metrics" || response.body.empty()) continue;
+      // A webhook's payload is given back as it is.
+      const bool is_verbatim = each->target.ends_with("/payload");
+      if (each->target == "/metrics" || is_verbatim || response.body.empty()) continue;
       EXPECT_NO_THROW(Json::Parse(response.body))
           << each->method << ' ' << each->target << ": " << response.body << '\n'
           << why;

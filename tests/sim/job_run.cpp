@@ -65,7 +65,8 @@ JobRun::JobRun(Ensemble& ensemble, std::uint64_t seed, Planted planted)
     : SeedRun(ensemble, seed, kSteps),
       planted_(planted),
       book_([this](const std::string& what) { Violation(what); }) {
-  clock().Advance(10'000);
+  // Times of the day are the same in every run of a seed.
+  clock().Advance(12 * kHourMs - Now() % (12 * kHourMs) + 10'000);
   Weather weather;
   weather.crash = Pick({0, 3, 10});
   weather.lost_reply = Pick({0, 5, 15});

@@ -23,7 +23,7 @@ TEST(SimulatedJobs, EveryPlantedBugIsFound) {
                             {kRunWithoutMessage, "has no message"},
                             {kEndIsForgotten, "a run that is live has no message"},
                             {kNoteIsLost, "are not those of its policies"},
-                            {kWaitsForEver, "run is waiting for ever"},
+                            {kWaitsForEver, "a run that waits can be claimed"},
                             {kUnchangedIsChanged, "the next time of"}});
 }
 

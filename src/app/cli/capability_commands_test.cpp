@@ -92,10 +92,11 @@ TEST(EveryList, FitsAHundredColumns) {
   const std::string times = fmt::format(
       R"("at":"{0}","asked_at":"{0}","died_at":"{0}","next_run_at":"{0}","last_run_at":"{0}",)"
       R"("windowStartUtc":"{0}","windowEndUtc":"{0}","sessionStartUtc":"{0}","sessionEndUtc":"{0}",)"
-      R"("fromUtc":"{0}","oldest_at":"{0}","granted_at":"{0}","expires_at":"{0}","ended_at":"{0}")",
+      R"("fromUtc":"{0}","oldest_at":"{0}","granted_at":"{0}","expires_at":"{0}","ended_at":"{0}",)"
+      R"("received_at":"{0}")",
       kAt);
   const std::string ids = fmt::format(
-      R"("id":"{0}","sessionId":"{0}","userObjectId":"{0}","capacityId":"{0}","tenantObjectId":"{0}")",
+      R"("id":"{0}","event_id":"{0}","sessionId":"{0}","userObjectId":"{0}","capacityId":"{0}","tenantObjectId":"{0}")",
       kId);
   const std::string body =
       R"({"items":[{"name":"sessions.retention","topic":"order-placed","state":"held",)" + times +
@@ -106,6 +107,7 @@ TEST(EveryList, FitsAHundredColumns) {
       R"("last_error":"no mailbox","interval_ms":3600000,"runs":123456,"failures":3,)"
       R"("window":123456,"records":123456,"unsentRecords":1234,"refusedRecords":12,)"
       R"("sessionKind":2,"isActive":true,"usage":"0.000046","factor":"2.000000",)"
+      R"("event":"pull_request","action":"opened","repository":"acme/shop",)"
       R"("act":"message.redrive","object":"order-placed","person":"ann@example.com",)"
       R"("tenant":"acme","detail":{"n":1}}],"next_cursor":null,"nextCursor":null})";
   const ScriptedServer server({Ok(body)});
@@ -338,6 +340,24 @@ TEST(WhyJob, SaysWhenItRunsNextAndWhatStoodInItsWay) {
             "2026-01-01T03:00:30.000Z.\n");
   EXPECT_EQ(server.asked(), (std::vector<std::string>{"GET /api/v1/jobs/nightly",
                                                       "GET /api/v1/jobs/nightly/runs?limit=20"}));
+}
+
+TEST(WhyJob, FindsTheRunInTheWayBehindManyThatWereLeftOut) {
+  const std::string job =
+      R"({"name":"nightly","enabled":true,"paused":null,"time_zone":"UTC","upcoming":[)"
+      R"({"time":"2026-01-02T02:00:00.000Z","local_time":"2026-01-02T02:00:00"}]})";
+  const std::string skipped =
+      R"({"items":[{"run_id":"b","nominal_time":"2026-01-01T03:00:00.000Z","status":"skipped",)"
+      R"("skipped_reason":"overlap","blocked_by":"a"}]})";
+  const std::string retrying =
+      R"({"items":[{"run_id":"a","nominal_time":"2026-01-01T02:00:00.000Z","status":"retrying",)"
+      R"("retry_at":"2026-01-01T03:00:30.000Z","error":"no luck"}]})";
+  const ScriptedServer server({Ok(job), Ok(skipped), Ok(R"({"items":[]})"), Ok(retrying)});
+  EXPECT_THAT(server.Run({"why", "job", "nightly"}).out,
+              testing::HasSubstr("The run of 2026-01-01T03:00:00.000Z was skipped because that of "
+                                 "2026-01-01T02:00:00.000Z is tried again at "
+                                 "2026-01-01T03:00:30.000Z (\"no luck\")."));
+  EXPECT_EQ(server.asked().back(), "GET /api/v1/jobs/nightly/runs?limit=20&status=retrying");
 }
 
 TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {

@@ -89,6 +89,7 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/dead-letters", "listDeadLetters");
   add(http::Method::kGet, "/api/v1/audit", "listAudit");
   add(http::Method::kGet, "/api/v1/organizations", "listOrganizations");
+  add(http::Method::kGet, "/api/v1/webhooks/events", "listWebhookEvents");
   add(http::Method::kGet, "/api/v1/licenses", "listLicenses");
   add(http::Method::kPost, "/api/v1/licenses", "createLicense");
   add(http::Method::kGet, "/api/v1/licenses/{id}", "getLicense");
