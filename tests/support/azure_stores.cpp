@@ -1,6 +1,7 @@
 #include "support/azure_stores.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -26,6 +27,10 @@ std::string NewAccountKey() {
 bool HasAzureStores() {
   return std::filesystem::exists(NodeModules() / "azurite") &&
          std::filesystem::exists(NodeModules() / "@vercel" / "cosmosdb-server");
+}
+
+bool HasAzureStoresAndTime() {
+  return HasAzureStores() && std::getenv("TENURE_TEST_LONG") != nullptr;
 }
 
 TlsFiles::TlsFiles() {

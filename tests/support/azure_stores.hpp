@@ -14,6 +14,8 @@ namespace tenure::support {
 
 /// Whether `npm ci` was run in tests/node, where the two stores are; ./test does it.
 bool HasAzureStores();
+/// The same where the stores are not the point, and the seconds that they take are for --long.
+bool HasAzureStoresAndTime();
 
 /// An authority and a certificate of this machine in a folder, for servers of tests.
 class TlsFiles {
