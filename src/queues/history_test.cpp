@@ -369,7 +369,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, Histories,
 
 TEST_P(Histories, Q1_Q3_Q4_HoldWhateverHappens) {
   const unsigned seeds = std::getenv("TENURE_TEST_LONG") != nullptr ? 5'000
-                         : GetParam() == EngineKind::kSqlite        ? 60
+                         : GetParam() == EngineKind::kSqlite        ? 12
                                                                     : 3;
   for (unsigned seed = 1; seed <= seeds && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
