@@ -34,9 +34,11 @@ Address ParseAddress(std::string_view url, std::string_view what) {
   for (const std::string_view prefix : {"sqlite://", "sqlite:"})
     if (url.starts_with(prefix) && url.size() > prefix.size())
       return SqliteAddress{.path = std::string(url.substr(prefix.size()))};
-  throw std::invalid_argument(
-      fmt::format("{} are kept at postgres://…, sqlite:///path/to/file{} or http(s)://host:port",
-                  what, what == "leases" ? ", rediss://host" : ""));
+  throw std::invalid_argument(fmt::format(
+      "{} are kept at postgres://…, sqlite:///path/to/file{} or http(s)://host:port", what,
+      what == "leases"
+          ? ", rediss://host, azblob://account/container, cosmos://account/database/container"
+          : ""));
 }
 
 }  // namespace tenure::client

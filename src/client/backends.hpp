@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "client/azure/address.hpp"
 #include "client/jobs/backend.hpp"
 #include "client/messages/backend.hpp"
 #include "client/redis/address.hpp"
@@ -23,6 +24,10 @@ std::unique_ptr<leases::Provider> MakeStoreProvider(const StoreAddress& address)
 /// Leases on a Redis. Throws leases::ProviderUnavailable, UnfitStore, AccessDenied,
 /// std::invalid_argument.
 std::unique_ptr<leases::Provider> MakeRedisProvider(RedisAddress address);
+/// Leases as records in Azure: blobs of a storage account, documents of a Cosmos DB. Throws
+/// leases::ProviderUnavailable, UnfitStore, AccessDenied, std::invalid_argument.
+std::unique_ptr<leases::Provider> MakeAzureProvider(const AzureAddress& address,
+                                                    const leases::AzureOptions& who);
 /// Messages on a store of our own. Throws messages::Unavailable.
 std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
 

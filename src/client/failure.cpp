@@ -28,8 +28,10 @@ CallFailed Caught() {
 void RethrowAsLeaseError(leases::LeaseError::About about) {
   const CallFailed failed = Caught();
   about.outcome_unknown = failed.outcome_unknown();
+  about.retry_after = failed.retry_after();
   if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
   if (failed.kind() == Kind::kDenied) throw leases::AccessDenied(failed.what(), std::move(about));
+  if (failed.kind() == Kind::kUnfit) throw leases::UnfitStore(failed.what(), std::move(about));
   throw leases::ProviderUnavailable(failed.what(), std::move(about));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,16 +16,24 @@ class CallFailed : public std::runtime_error {
     kUnavailable,  ///< nobody answered, or not in time, or not Tenure
     kDenied,  ///< the token is not taken, or does not allow it; or the database's role lacks rights
     kInvalid,  ///< no store would take it
+    kUnfit,    ///< the store, as it is set up, cannot keep leases
   };
-  CallFailed(Kind kind, const std::string& what, bool outcome_unknown = false)
-      : std::runtime_error(what), kind_(kind), outcome_unknown_(outcome_unknown) {}
+  CallFailed(Kind kind, const std::string& what, bool outcome_unknown = false,
+             std::chrono::milliseconds retry_after = std::chrono::milliseconds(0))
+      : std::runtime_error(what),
+        kind_(kind),
+        outcome_unknown_(outcome_unknown),
+        retry_after_(retry_after) {}
 
   Kind kind() const { return kind_; }
   bool outcome_unknown() const { return outcome_unknown_; }
+  /// Nobody is to ask sooner than this; 0: any time.
+  std::chrono::milliseconds retry_after() const { return retry_after_; }
 
  private:
   Kind kind_;
   bool outcome_unknown_;
+  std::chrono::milliseconds retry_after_;
 };
 
 /// For a `catch` block: throws what was caught as the public error, where it is the failure of a

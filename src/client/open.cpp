@@ -12,6 +12,8 @@ namespace tenure::leases {
 std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options) {
   if (client::IsRedisUrl(url))
     return client::MakeRedisProvider(client::ParseRedisUrl(url, options));
+  if (client::IsAzureUrl(url))
+    return client::MakeAzureProvider(client::ParseAzureUrl(url, options), options.azure);
   client::Address address = client::ParseAddress(url, "leases");
   if (auto* server = std::get_if<client::ServerAddress>(&address)) {
     client::CheckToken(*server, options.insecure);
@@ -26,7 +28,8 @@ std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptio
 std::unique_ptr<Manager> Open(std::string_view url, ManagerOptions options) {
   return std::make_unique<Manager>(OpenProvider(url, {.ca_file = options.ca_file,
                                                       .insecure = options.insecure,
-                                                      .allow_plaintext = options.allow_plaintext}),
+                                                      .allow_plaintext = options.allow_plaintext,
+                                                      .azure = options.azure}),
                                    options);
 }
 

@@ -132,7 +132,9 @@ class Client::Impl {
   HeaderList Lines(bool has_body, const Headers& headers) const {
     HeaderList list;
     Append(list, "Expect:");  // libcurl would wait for "100 Continue" with large bodies
-    if (has_body) Append(list, "Content-Type: application/json");
+    const bool typed = std::ranges::any_of(
+        headers, [](const auto& one) { return EqualsNoCase(one.first, "Content-Type"); });
+    if (has_body && !typed) Append(list, "Content-Type: application/json");
     if (!options_.token.empty()) Append(list, "Authorization: Bearer " + options_.token);
     if (const auto* trace = telemetry::TraceScope::Current())
       Append(list, "traceparent: " + telemetry::FormatTraceParent(*trace));
@@ -173,8 +175,8 @@ class Client::Impl {
     if (!sent && result == CURLE_ABORTED_BY_CALLBACK) FailCancelled();
     if (!sent)
       throw base::Fault(base::FaultKind::kStoreUnavailable,
-                        fmt::format("nothing answers at {}; is `tenure serve` running? ({})",
-                                    options_.base_url, Trouble(result)));
+                        fmt::format("nothing answers at {}; {} ({})", options_.base_url,
+                                    options_.hint, Trouble(result)));
     throw base::Fault(
         base::FaultKind::kOutcomeUnknown,
         fmt::format("{} took the request, but its answer was lost: it may or may not have "

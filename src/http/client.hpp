@@ -18,6 +18,7 @@ struct ClientOptions {
   std::string token{};                            ///< sent as a bearer token when it is not empty
   std::size_t max_body_bytes = 64 * 1024 * 1024;  ///< of an answer; a longer one is none
   std::string ca_file{};  ///< whose signatures count, instead of the system's certificates
+  std::string hint = "is `tenure serve` running?";  ///< for people, when nothing answers
 };
 
 struct ClientResponse {

@@ -1,5 +1,7 @@
 #include "leases/lease_run.hpp"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
@@ -135,6 +137,8 @@ int RunUnderLease(const Given& given, cli::Console& console) {
     return tell(error, cli::kExitUnavailable);
   } catch (const AccessDenied& error) {
     return tell(error, cli::kExitError);
+  } catch (const std::invalid_argument& error) {  // a name or a ttl that this store does not take
+    throw cli::UsageError(error.what());
   }
 }
 

@@ -98,8 +98,9 @@ class StoreAnswers {
 
 cli::Flags StoreFlags() {
   return {
-      cli::Value("--store", "URL",
-                 "Where the leases are, without a server: rediss://HOST, postgres://…, …"),
+      cli::Value(
+          "--store", "URL",
+          "Where the leases are, without a server: rediss://HOST, azblob://ACCOUNT/CONTAINER, …"),
       cli::Switch("--allow-forgetting", "Hold leases on a store that a crash makes forget them."),
       cli::Switch("--allow-plaintext", "Reach a redis:// elsewhere in clear text.")};
 }

@@ -13,14 +13,11 @@ Probe::Probe(telemetry::Registry& metrics)
                              "Subscriptions whose circuit is open, of the whole store")),
       disabled_(metrics.GetGauge("tenure_push_subscriptions_disabled",
                                  "Subscriptions that are disabled, of the whole store")),
-      sealed_(metrics.GetGauge("tenure_push_subscriptions_of_old_keys",
-                               "Subscriptions sealed by another key than the first of "
-                               "secrets.key_file, which this process cannot seal anew")),
       latency_(metrics.GetHistogram("tenure_push_latency_seconds",
                                     "From the beginning of a request to its answer",
                                     telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)) {
   for (const char* reason : {"no_answer", "no_connection", "gone", "held", "redirect", "forbidden",
-                             "unavailable", "refused", "busy"})
+                             "unavailable", "refused"})
     failed_[reason] = &metrics.GetCounter("tenure_push_failed_total",
                                           "Requests to endpoints that were not acknowledged",
                                           {{"reason", reason}});
@@ -33,6 +30,17 @@ void Probe::Ended(const Judgement& judgement, std::int64_t took_ms) {
   if (judgement.kind == AnswerKind::kAcknowledged) return delivered_.Add();
   if (const auto found = failed_.find(judgement.reason); found != failed_.end())
     found->second->Add();
+}
+
+/// Only where there are keys: it is no line of a server that does not push.
+void Probe::Sealed(std::int64_t subscriptions) {
+  sealed_ = subscriptions;
+  metrics_
+      .GetGauge(
+          "tenure_push_subscriptions_of_old_keys",
+          "Subscriptions sealed by another key than the first of secrets.key_file, which this "
+          "process cannot seal anew")
+      .Set(subscriptions);
 }
 
 void Probe::Counted(const Figures& figures) {

@@ -22,10 +22,10 @@ class Probe {
   void Delivering(std::int64_t subscriptions) { delivering_.Set(subscriptions); }
   void Counted(const Figures& figures);
   /// So many are still sealed by a key that is not the first.
-  void Sealed(std::int64_t subscriptions) { sealed_.Set(subscriptions); }
+  void Sealed(std::int64_t subscriptions);
   Figures figures() const;
   std::int64_t in_flight() const { return in_flight_.value(); }
-  std::int64_t sealed() const { return sealed_.value(); }
+  std::int64_t sealed() const { return sealed_; }
   std::int64_t delivering() const { return delivering_.value(); }
 
  private:
@@ -36,7 +36,7 @@ class Probe {
   telemetry::Gauge& delivering_;
   telemetry::Gauge& open_;
   telemetry::Gauge& disabled_;
-  telemetry::Gauge& sealed_;
+  std::atomic<std::int64_t> sealed_{0};
   telemetry::Histogram& latency_;
   mutable base::Mutex mutex_;
   Figures figures_ TENURE_GUARDED_BY(mutex_);

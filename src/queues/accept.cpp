@@ -258,8 +258,7 @@ void AcceptBatch::Prepare() {
     each.bytes = kMaxAcceptBytes / static_cast<std::int64_t>(asked.size());
   const auto marks = tx_.Queue(sql::kLoadMarks, ids);
   slices_.Load(tx_, std::move(asked));
-  for (const auto row : tx_.Take(marks))
-    batch_.Find(ids[row.ordinal()])->Apply({row.Int(0), row.Int(1)});
+  for (const auto row : tx_.Take(marks)) batch_.ApplyMark(*batch_.Find(ids[row.ordinal()]), row, 0);
   slices_.Take(tx_);
 
   for (auto& [id, session] : batch_.sessions()) {

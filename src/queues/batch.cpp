@@ -58,8 +58,14 @@ void Batch::Take(db::Transaction& tx, const std::set<base::Uuid>& locked, std::i
       continue;
     }
     Session& session = Add(ReadSession(row), queue, now_ms);
-    if (!row.IsNull(kMark)) session.Apply({row.Int(kMark), row.Int(kMark + 1)});
+    if (!row.IsNull(kMark)) ApplyMark(session, row, kMark);
   }
+}
+
+void Batch::ApplyMark(Session& session, const db::Rows::Row& row, std::size_t first) {
+  const Mark mark{row.Int(first), row.Int(first + 1)};
+  if (session.Apply(mark) && !row.IsNull(first + 2))
+    WriteState(session.row().id, std::string(row.Text(first + 2)), mark.fence);
 }
 
 const QueueRow* Batch::PassedOver(const base::Uuid& id) const {
@@ -75,7 +81,12 @@ Session& Batch::Add(SessionRow row, const QueueRow& queue, std::int64_t now_ms) 
 
 const QueueRow& Batch::Know(QueueRow queue) {
   const std::int64_t id = queue.id;
-  return queues_.try_emplace(id, std::move(queue)).first->second;
+  const QueueRow read = queue;
+  QueueRow& known = queues_.try_emplace(id, std::move(queue)).first->second;
+  // Those of a session that was tidied away meanwhile: they count as read after its lock.
+  known.floor_fence = std::max(known.floor_fence, read.floor_fence);
+  known.floor_sequence = std::max(known.floor_sequence, read.floor_sequence);
+  return known;
 }
 
 Session* Batch::Find(const base::Uuid& id) {
@@ -183,7 +194,7 @@ void Batch::WriteCounters(db::Transaction& tx) {
     const CounterChange change{row.queue,
                                row.generation,
                                id,
-                               session.old().head,
+                               std::min(session.old().head, row.head),
                                row.head,
                                row.depth() - session.old().depth(),
                                came == came_bytes_.end() ? 0 : came->second,

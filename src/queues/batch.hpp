@@ -42,6 +42,9 @@ class Batch {
   /// The queue of one that was loaded and not locked; null: there is none.
   const QueueRow* PassedOver(const base::Uuid& id) const;
 
+  /// What a user's transaction completed, from the row's first column on: fence, sequence, state.
+  void ApplyMark(Session& session, const db::Rows::Row& row, std::size_t first);
+
   /// A row that was read under its own lock.
   Session& Add(SessionRow row, const QueueRow& queue, std::int64_t now_ms);
   /// It stays where it is.
@@ -60,6 +63,10 @@ class Batch {
 
   /// Puts a message into its session. Returns its sequence.
   std::int64_t Put(Session& session, const NewMessage& message, const base::Uuid& id);
+  /// So many bytes of messages that had left it are there again.
+  void CameBack(const Session& session, std::int64_t bytes) {
+    came_bytes_[session.row().id] += bytes;
+  }
   void WriteState(const base::Uuid& session, std::string state, std::int64_t fence);
 
   void Apply(db::Transaction& tx);

@@ -1,5 +1,6 @@
 #include "queues/declare.hpp"
 
+#include "base/json_writer.hpp"
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
 
@@ -64,6 +65,9 @@ messages::Notifications DeclareHandler::WriteItems(db::Transaction& tx, Items it
   messages::Notifications notifications;
   for (auto* item : items) {
     item->reply = Declare(tx, item->request);
+    if (item->reply->changed != Changed::kNothing)
+      item->Did({item->request.name,
+                 R"({"generation":)" + std::to_string(item->reply->queue->generation) + "}"});
     notifications.Add(item->request.tenant, QueueTopic(item->request.name), 0, 0);
   }
   notifications.Tell(tx, process_, tx.TakeClock(tx.QueueClock()));
@@ -81,6 +85,13 @@ messages::Notifications PauseHandler::WriteItems(db::Transaction& tx, Items item
       reply.queue->paused_reason = request.paused ? request.reason : "";
       tx.Queue(sql::kPauseQueue, reply.queue->id, reply.queue->paused_ms,
                std::string_view(reply.queue->paused_reason));
+      std::string detail;
+      base::JsonWriter(detail)
+          .BeginObject()
+          .Field("paused", request.paused)
+          .Field("reason", std::string_view(request.reason))
+          .EndObject();
+      item->Did({request.name, std::move(detail)});
       if (!request.paused)
         notifications.Add(request.tenant, QueueTopic(request.name), now_ms, now_ms);
     }

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "db/operation.hpp"
+#include "db/method.hpp"
 #include "queues/batch.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
@@ -29,6 +30,9 @@ class Enqueuer {
   /// REQUIRES: once per transaction, and the last thing in it: the counters are its last locks. Of
   /// the caller's own locks come before: idempotency names, webhook keys.
   std::vector<SendReply> Add(db::Transaction& tx, std::span<const SendRequest* const> requests);
+  /// Puts in what users' transactions sent to a queue (tenure.queue_send), as far as a transaction
+  /// should hold it. REQUIRES: as Add, and instead of it.
+  void Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue);
   /// For after COMMIT.
   const messages::Notifications& notifications() const { return batch_.notifications(); }
 
@@ -43,17 +47,30 @@ class Enqueuer {
     bool is_new = false;
   };
 
+  struct Staged {
+    base::Uuid id{};
+    NewMessage message{};
+  };
+
   void LoadQueues(db::Transaction& tx, std::span<const SendRequest* const> requests);
   /// Why nothing of it is taken, if that is so.
   SendReply::Kind KindOf(const SendRequest& request) const;
   void LockAndLoad(db::Transaction& tx, std::span<const SendRequest* const> requests);
+  void LoadKeys(db::Transaction& tx, const std::set<DedupKey>& keys);
+  /// What was sent by users' transactions to the sessions that are locked goes in before anything
+  /// else. A dedup key among it is locked only now, out of the usual order: two transactions that
+  /// do so the other way round are a deadlock for the store, which ends one, and its lane runs it
+  /// again.
+  void EnterStaged(db::Transaction& tx);
   SendReply Put(const SendRequest& request);
+  SentMessage PutOne(const QueueRow& queue, const NewMessage& message, const base::Uuid& id);
   void WriteKeys(db::Transaction& tx);
 
   Batch batch_;
   std::map<QueueName, QueueRow> queues_;
   std::map<std::int64_t, std::int64_t> bytes_;  // of queues with a limit
   std::map<DedupKey, Known> keys_;
+  std::map<base::Uuid, std::vector<Staged>> staged_;  // by session
   std::int64_t now_ms_ = 0;
 };
 
@@ -70,5 +87,32 @@ class SendHandler final : public messages::NotifyingHandler<SendRequest, SendRep
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
 };
+
+/// What users' transactions sent to a queue enters it: before an accept looks.
+struct DrainRequest {
+  std::string tenant{};
+  std::string queue{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+struct DrainReply {};
+class DrainHandler final : public messages::NotifyingHandler<DrainRequest, DrainReply> {
+ public:
+  using NotifyingHandler::NotifyingHandler;
+  std::string_view name() const override { return "queues.drain"; }
+  std::size_t KeyHash(const DrainRequest& request) const override {
+    return std::hash<std::string>()(request.queue);
+  }
+
+ protected:
+  /// One queue in a transaction.
+  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+};
+
+struct StagedReply {
+  bool any = false;
+};
+/// Whether there is anything to drain.
+void FindStaged(db::Transaction& tx, db::Items<DrainRequest, StagedReply> items);
 
 }  // namespace tenure::queues

@@ -150,17 +150,19 @@ struct Report {
     kReceive,
     kRelease,
     kTransfer,
+    kState,  ///< `state` is kept, nothing else happens
     kFail,
     // An operator's; they have no fence.
     kBreak,
     kResume,
     kSkip,
     kDiscard,
+    kRewind,
   };
   Kind kind = Kind::kRenew;
   base::Uuid session{};
   std::int64_t fence = 0;
-  std::int64_t sequence = 0;  ///< kComplete, kFail, kSkip
+  std::int64_t sequence = 0;  ///< kComplete, kFail, kSkip, kRewind; kResume: 0: whichever it is
   std::optional<std::int64_t> complete_through{};
   std::optional<std::string> state{};
   bool keep = true;
@@ -169,8 +171,9 @@ struct Report {
   std::int64_t lease_ms = 0;  ///< kRenew; 0: as before
   std::string to{};           ///< kTransfer
   std::int64_t for_ms = kDefaultReserveMs;
-  bool rejected = false;  ///< kFail
-  std::string error{};    ///< kFail; of an operator: why
+  std::int64_t delay_ms = 0;  ///< kResume
+  bool rejected = false;      ///< kFail
+  std::string error{};        ///< kFail; of an operator: why
   std::string error_class{};
   std::optional<std::int64_t> retry_after_ms{};
 
@@ -192,13 +195,15 @@ struct ReportOutcome {
     kOutOfOrder,  ///< beyond what was handed out
     kContended,   ///< a user's transaction has it locked
     kRefused,     ///< an operator's: the session is not as it must be
+    kOrderLost,   ///< kRewind: something behind it is done; `why` names it
   };
   Kind kind = Kind::kUnknown;
   Lost lost = Lost::kHeld;
   Hold hold = Hold::kEnded;
   Then then = Then::kBackoff;
   std::int64_t until_ms = 0;
-  SessionRow row{};  ///< as it is now
+  SessionRow row{};   ///< as it is now
+  std::string why{};  ///< kOrderLost
   std::vector<Message> messages{};
 };
 struct ReportReply {

@@ -43,6 +43,44 @@ void AppendFolded(std::string_view word, std::string& out) {
 
 }  // namespace
 
+std::string_view ToText(Scope scope) {
+  switch (scope) {
+    case Scope::kNone:
+      return "none";
+    case Scope::kEntity:
+      return "entity";
+    case Scope::kRepository:
+      return "repository";
+    case Scope::kCustom:
+      return "custom";
+  }
+  return "none";
+}
+
+std::string_view ToText(DeadLetterPolicy policy) {
+  switch (policy) {
+    case DeadLetterPolicy::kPark:
+      return "park";
+    case DeadLetterPolicy::kSkip:
+      return "skip";
+    case DeadLetterPolicy::kStop:
+      return "stop";
+  }
+  return "park";
+}
+
+std::string_view ToText(QueueState state) {
+  switch (state) {
+    case QueueState::kActive:
+      return "active";
+    case QueueState::kDraining:
+      return "draining";
+    case QueueState::kDropped:
+      return "dropped";
+  }
+  return "active";
+}
+
 std::string_view ToText(DeathReason reason) {
   switch (reason) {
     case DeathReason::kNone:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ inline constexpr int kMaxExpired = 100;
 
 /// What decides the session of a message. Queues of scope `kNone` keep no order: they are topics.
 enum class Scope : std::uint8_t { kNone, kEntity, kRepository, kCustom };
+std::string_view ToText(Scope scope);
 
 /// What becomes of a message that cannot be processed.
 enum class DeadLetterPolicy : std::uint8_t {
@@ -39,6 +41,8 @@ enum class DeadLetterPolicy : std::uint8_t {
   kSkip,  ///< it goes to the dead letters, and its session goes on
   kStop,  ///< as kPark, and the whole queue is paused
 };
+
+std::string_view ToText(DeadLetterPolicy policy);
 
 enum class DeathReason : std::uint8_t {
   kNone,
@@ -52,6 +56,7 @@ std::string_view ToText(DeathReason reason);
 
 /// Whether a queue takes messages: it does, it only hands out what is left, it is empty for good.
 enum class QueueState : std::uint8_t { kActive, kDraining, kDropped };
+std::string_view ToText(QueueState state);
 
 /// What a queue's owner sets. 0 is "without limit" where nothing else is said.
 struct QueueSettings {
@@ -72,6 +77,30 @@ struct QueueSettings {
   std::int64_t history_ms = 8LL * 86'400'000;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+/// A setting that is a number, as clients call it.
+struct QueueSetting {
+  std::string_view name;
+  std::int64_t QueueSettings::*value;
+  std::int64_t least;
+  std::int64_t most;
+};
+inline constexpr std::int64_t kMostMs = 366LL * 86'400'000;
+inline constexpr std::array kQueueSettings{
+    QueueSetting{"max_concurrent_sessions", &QueueSettings::max_concurrent_sessions, 0, 1'000'000},
+    QueueSetting{"session_timeout_ms", &QueueSettings::session_timeout_ms, 1'000, 86'400'000},
+    QueueSetting{"session_idle_timeout_ms", &QueueSettings::idle_timeout_ms, 1'000, 86'400'000},
+    QueueSetting{"session_max_duration_ms", &QueueSettings::max_duration_ms, 0, kMostMs},
+    QueueSetting{"session_max_messages", &QueueSettings::max_messages, 0, 1'000'000'000},
+    QueueSetting{"max_delivery_count", &QueueSettings::max_delivery_count, 0, 1'000},
+    QueueSetting{"retry_backoff_ms", &QueueSettings::backoff_ms, 0, kMostMs},
+    QueueSetting{"retry_backoff_max_ms", &QueueSettings::backoff_max_ms, 0, kMostMs},
+    QueueSetting{"default_message_ttl_ms", &QueueSettings::ttl_ms, 0, kMostMs},
+    QueueSetting{"queue_depth_threshold", &QueueSettings::depth_threshold, 0, 1'000'000'000'000},
+    QueueSetting{"max_bytes", &QueueSettings::max_bytes, 0, 1'000'000'000'000'000},
+    QueueSetting{"duplicate_detection_window_ms", &QueueSettings::dedup_ms, 0, kMostMs},
+    QueueSetting{"history_ms", &QueueSettings::history_ms, 0, kMostMs},
 };
 
 /// The row of a queue.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "queues/http/json.hpp"
 #include "wake/poller.hpp"
 
 namespace tenure::queues {
@@ -19,13 +20,46 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
     : Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
       Send(store, messages.process(), wake),
-      Accept(store, messages.process(), wake),
+      SendOnce(store, "queues.send_once", Send.handler(), SendAnswer, db::LaneName::UserKeys()),
+      Again(store, messages.process(), wake),
+      AgainOnce(store, "queues.again_once", Again.handler(), AgainAnswer),
+      Tidy(store, "queues.tidy", db::LaneName::Shared(0)),
+      ForgetSome(store, "queues.forget", db::LaneName::Shared(0)),
+      DropSome(store, "queues.drop", db::LaneName::Shared(0)),
+      FindQueuesToDrain(store, "queues.find_drains"),
+      Drain(store, messages.process(), wake),
+      Count(store, "queues.count"),
+      List(store, "queues.list"),
+      ListSessions(store, "queues.sessions"),
+      Peek(store, "queues.peek"),
+      ListLetters(store, "queues.letters"),
+      SumLetters(store, "queues.letter_sums"),
+      FindState(store, "queues.find_state"),
       wake_(wake),
       clock_(clock),
       process_(messages.process()),
+      drains_(store.engine().name() == "postgres"),
+      find_staged_(store, "queues.find_staged"),
+      accept_(store, messages.process(), wake),
       report_(store, ReportHandler::Locking::kShares, messages.process(), wake),
       seize_(store, ReportHandler::Locking::kSeizes, messages.process(), wake),
       waiters_(*this, messages.consumers()) {}
+
+void Queues::Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
+  if (!drains_) return accept_(std::move(request), std::move(caller), std::move(done));
+  DrainRequest drain{request.tenant, request.queue};
+  auto accept = [this, request = std::move(request), caller = std::move(caller),
+                 done = std::move(done)](const auto&) mutable {
+    // Whether or not that was done: what is there is handed out.
+    accept_(std::move(request), std::move(caller), std::move(done));
+  };
+  find_staged_(
+      drain, nullptr,
+      [this, drain, accept = std::move(accept)](const db::Result<StagedReply>& staged) mutable {
+        if (!staged.ok() || !staged.value().any) return accept(staged);
+        Drain(std::move(drain), nullptr, std::move(accept));
+      });
+}
 
 /// Reports that pass over what is locked, and are asked again: only those that were passed over.
 class Queues::Seizing : public std::enable_shared_from_this<Queues::Seizing> {

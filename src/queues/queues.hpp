@@ -4,12 +4,16 @@
 
 #include "base/caller.hpp"
 #include "base/clock.hpp"
+#include "db/idempotency.hpp"
 #include "db/method.hpp"
 #include "messages/messages.hpp"
 #include "queues/accept.hpp"
 #include "queues/declare.hpp"
 #include "queues/enqueue.hpp"
+#include "queues/letters.hpp"
+#include "queues/reads.hpp"
 #include "queues/report.hpp"
+#include "queues/tidy.hpp"
 #include "queues/waiters.hpp"
 #include "wake/registry.hpp"
 
@@ -37,13 +41,13 @@ class Queues {
   // Producers.
 
   db::Method<SendHandler> Send;
+  /// The same under an idempotency key.
+  db::Method<db::IdempotentHandler<SendRequest, SendReply>> SendOnce;
 
   // Consumers.
 
-  db::Method<AcceptHandler> Accept;  ///< one try
-  void AcceptOnce(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
-    Accept(std::move(request), std::move(caller), std::move(done));
-  }
+  /// One try. What users' transactions sent enters before it looks.
+  void Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done);
   /// Tries until there is something, or `wait_ms` have passed.
   Waiters::Id AcceptWaiting(AcceptRequest request, std::int64_t wait_ms, base::Caller caller,
                             Callback<AcceptReply> done) {
@@ -62,6 +66,30 @@ class Queues {
   /// REQUIRES: all items need the same locks (ReportHandler::LockingOf).
   void Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done);
 
+  // Messages once more.
+
+  db::Method<AgainHandler> Again;
+  db::Method<db::IdempotentHandler<AgainRequest, AgainReply>> AgainOnce;
+
+  // What the reliable task does.
+
+  db::Write<TidySessions> Tidy;
+  db::Sweep<ForgetKeys> ForgetSome;
+  db::Sweep<DropDrained> DropSome;
+  db::Count<FindDrains> FindQueuesToDrain;
+  /// What users' transactions sent to a queue enters it.
+  db::Method<DrainHandler> Drain;
+  db::Count<CountQueues> Count;
+
+  // Looks.
+
+  db::List<QueueQueues, ReadQueueView> List;
+  db::List<QueueSessions, ReadSessionView> ListSessions;
+  db::List<QueuePeek, ReadPeeked> Peek;
+  db::List<QueueLetters, ReadLetter> ListLetters;
+  db::List<QueueLetterSums, ReadLetterSum> SumLetters;
+  db::Look<FindStates> FindState;
+
   const base::Clock& clock() const { return clock_; }
   const std::string& process() const { return process_; }
 
@@ -71,6 +99,9 @@ class Queues {
   wake::Registry& wake_;
   const base::Clock& clock_;
   const std::string process_;
+  const bool drains_;  // there are users' transactions
+  db::Look<FindStaged> find_staged_;
+  db::Method<AcceptHandler> accept_;
   db::Method<ReportHandler> report_;
   db::Method<ReportHandler> seize_;
   Waiters waiters_;

@@ -58,8 +58,9 @@ class RacingQueues {
         .sequence;
   }
   AcceptReply Accept(const std::string& consumer) {
-    return Wait<AcceptReply>(
-        [&](auto done) { queues_.Accept(TestProcess::Ask(2, consumer, 3), std::move(done)); });
+    return Wait<AcceptReply>([&](auto done) {
+      queues_.Accept(TestProcess::Ask(2, consumer, 3), nullptr, std::move(done));
+    });
   }
   ReportOutcome Tell(Report report) {
     return Wait<ReportReply>([&](auto done) {

@@ -1,8 +1,10 @@
 #include "queues/report.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "base/json_writer.hpp"
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
 
@@ -10,6 +12,9 @@ namespace tenure::queues {
 namespace {
 
 using Kind = ReportOutcome::Kind;
+
+/// So many messages are looked at to see whether the order is kept.
+constexpr std::int64_t kMaxRewound = 1'000;
 
 Kind KindOf(Completed completed) {
   switch (completed) {
@@ -60,6 +65,14 @@ class Decision {
       case Report::Kind::kTransfer:
         return session_.Transfer(report.fence, report.to, report.for_ms) ? Kind::kDone
                                                                          : Kind::kStale;
+      case Report::Kind::kState:
+        if (!session_.IsHeldBy(report.fence)) {
+          outcome.lost = session_.Renew(report.fence, 0);
+          return Kind::kStale;
+        }
+        session_.Renew(report.fence, 0);
+        batch_.WriteState(session_.row().id, report.state.value_or(""), report.fence);
+        return Kind::kDone;
       case Report::Kind::kFail: {
         const Failed failed =
             session_.Fail({report.fence, report.sequence, report.rejected, report.error,
@@ -71,13 +84,54 @@ class Decision {
       case Report::Kind::kBreak:
         return session_.Break() ? Kind::kDone : Kind::kRefused;
       case Report::Kind::kResume:
-        return session_.Resume() ? Kind::kDone : Kind::kRefused;
+        if (report.sequence != 0 && report.sequence != session_.row().head) return Kind::kRefused;
+        return session_.Resume(report.delay_ms > 0 ? session_.now_ms() + report.delay_ms : 0)
+                   ? Kind::kDone
+                   : Kind::kRefused;
       case Report::Kind::kSkip:
         return session_.Skip(report.sequence, report.error) ? Kind::kDone : Kind::kRefused;
       case Report::Kind::kDiscard:
         return session_.Discard() ? Kind::kDone : Kind::kRefused;
+      case Report::Kind::kRewind:
+        return Rewind(report, outcome);
     }
     return Kind::kRefused;
+  }
+
+  /// The order is kept only if everything behind it is a dead letter still. Whoever makes or takes
+  /// letters of this session waits for its lock.
+  Kind Rewind(const Report& report, ReportOutcome& outcome) {
+    const SessionRow& row = session_.row();
+    if (row.state == State::kHeld) return Kind::kRefused;
+    const auto lost = [&](std::string why) {
+      outcome.why = std::move(why);
+      return Kind::kOrderLost;
+    };
+    if (row.generation != session_.queue().generation)
+      return lost("the session is of an older generation of the queue");
+    if (report.sequence >= row.head) return lost("it is not among the dead letters");
+    if (row.head - report.sequence > kMaxRewound)
+      return lost("more than a thousand messages lie behind it");
+    std::set<std::int64_t> locked;
+    const db::Rows lock_rows = tx_.Run(sql::kLockBetween, row.id, report.sequence);
+    for (const auto each : lock_rows) locked.insert(each.Int(0));
+    const db::Rows rows = tx_.Run(sql::kFindBetween, row.id, report.sequence, row.head);
+    std::int64_t bytes = 0;
+    std::int64_t expected = report.sequence;
+    for (const auto each : rows) {
+      const std::string message = "message " + std::to_string(expected);
+      if (each.Int(0) != expected) return lost(message + " is forgotten");
+      if (each.Int(2) < 0) return lost(message + " was completed or discarded");
+      if (each.Int(2) > 0) return lost(message + " was replayed at the end of its session");
+      if (!locked.contains(expected)) return Kind::kContended;
+      bytes += each.Int(1);
+      ++expected;
+    }
+    if (expected != row.head) return lost("message " + std::to_string(expected) + " is forgotten");
+    tx_.Queue(sql::kDropDead, row.id, report.sequence);
+    batch_.CameBack(session_, bytes);
+    session_.Rewind(report.sequence);
+    return Kind::kDone;
   }
 
   /// `done` and `gone` alike are answered with what comes next: a lost answer costs nothing.
@@ -108,6 +162,26 @@ class Decision {
   Session& session_;
 };
 
+/// What an operator did to sessions: to one that is named, or to how many.
+void Record(db::Item<ReportRequest, ReportReply>& item) {
+  if (!item.actor()) return;
+  const auto done = std::ranges::count(item.reply->outcomes, Kind::kDone, &ReportOutcome::kind);
+  if (done == 0) return;
+  const Report& report = item.request.items.front();
+  std::string object = item.request.queue;
+  std::string detail;
+  base::JsonWriter json(detail);
+  json.BeginObject().Field("reason", std::string_view(report.error));
+  if (item.request.items.size() == 1) {
+    object += "/" + report.session.ToString();
+    json.Field("head", item.reply->outcomes.front().row.head);
+  } else {
+    json.Field("sessions", static_cast<std::int64_t>(done));
+  }
+  json.EndObject();
+  item.Did({std::move(object), std::move(detail)});
+}
+
 }  // namespace
 
 ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
@@ -117,12 +191,14 @@ ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
     case Report::Kind::kReceive:
     case Report::Kind::kRelease:
     case Report::Kind::kTransfer:
+    case Report::Kind::kState:
       return Locking::kShares;
     case Report::Kind::kFail:
     case Report::Kind::kBreak:
     case Report::Kind::kResume:
     case Report::Kind::kSkip:
     case Report::Kind::kDiscard:
+    case Report::Kind::kRewind:
       return Locking::kSeizes;
   }
   return Locking::kSeizes;
@@ -149,6 +225,13 @@ messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items ite
 
   Batch batch(process_);
   Slices slices;
+  // A rewound session must be of the generation that counts at COMMIT.
+  if (std::ranges::any_of(items, [](const auto* item) {
+        return std::ranges::any_of(item->request.items, [](const Report& report) {
+          return report.kind == Report::Kind::kRewind;
+        });
+      }))
+    tx.Queue(sql::kLockBotsShared);
   const auto locking =
       tx.Queue(locking_ == Locking::kSeizes ? sql::kSeizeSessions : sql::kLockSessions, ids);
   batch.Load(tx, std::move(names));
@@ -176,6 +259,7 @@ messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items ite
         reply.outcomes.push_back(Decision(tx, batch, slices, *session).Of(report));
     }
     item->reply = std::move(reply);
+    Record(*item);
   }
   batch.Apply(tx);
   return batch.notifications();

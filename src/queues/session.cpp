@@ -75,9 +75,8 @@ Session::Session(SessionRow row, const QueueRow& queue, std::int64_t now_ms)
   old_ = row_;
 }
 
-void Session::Apply(const Mark& mark) {
-  if (mark.fence == row_.fence && mark.sequence >= row_.head && mark.sequence <= row_.handed)
-    Complete(mark.fence, mark.sequence);
+bool Session::Apply(const Mark& mark) {
+  return mark.sequence <= row_.handed && Complete(mark.fence, mark.sequence) == Completed::kDone;
 }
 
 void Session::Describe(std::string_view name, std::string_view entity) {
@@ -359,9 +358,10 @@ bool Session::Break() {
   return true;
 }
 
-bool Session::Resume() {
+bool Session::Resume(std::int64_t at_ms) {
   if (row_.state != State::kParked) return false;
   Unpark();
+  row_.not_before_ms = at_ms;
   row_.attempts = 0;
   row_.ttl_free = row_.next;  // else each of them would park it again
   row_.activity_ms = now_ms_;
@@ -391,6 +391,22 @@ bool Session::Discard() {
   row_.attempts = 0;
   row_.error.clear();
   row_.error_class.clear();
+  row_.activity_ms = now_ms_;
+  Unpark();
+  Wait();
+  return true;
+}
+
+bool Session::Rewind(std::int64_t sequence) {
+  if (row_.state == State::kHeld) return false;
+  ++row_.fence;
+  row_.head = sequence;
+  row_.handed = row_.head - 1;  // nobody has this fence
+  row_.attempts = 0;
+  row_.not_before_ms = 0;
+  row_.error.clear();
+  row_.error_class.clear();
+  row_.ttl_free = row_.next;  // else what died of its age would die again
   row_.activity_ms = now_ms_;
   Unpark();
   Wait();

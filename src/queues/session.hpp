@@ -142,7 +142,8 @@ class Session {
   std::int64_t now_ms() const { return now_ms_; }
 
   /// What users' transactions completed: before anything else.
-  void Apply(const Mark& mark);
+  /// True: it counts.
+  bool Apply(const Mark& mark);
 
   // Whoever may.
 
@@ -186,9 +187,14 @@ class Session {
   // An operator. False: it is not as it must be.
 
   bool Break();
-  bool Resume();
+  /// `at_ms`: not before; 0: at once.
+  bool Resume(std::int64_t at_ms = 0);
   bool Skip(std::int64_t sequence, std::string_view reason);
   bool Discard();
+  /// Back to a message behind which everything went to the dead letters. Its last holder must not
+  /// complete what it never had: the fence rises.
+  /// REQUIRES: 0 < `sequence` < head, and all from there to the head are in the store.
+  bool Rewind(std::int64_t sequence);
 
   // What is to be written besides the row, and who is to be told.
 

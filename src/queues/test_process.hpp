@@ -54,7 +54,8 @@ class TestProcess final : public store::Process {
     return request;
   }
   AcceptReply Accept(AcceptRequest request) {
-    return Call(queues_, &Queues::Accept, std::move(request));
+    return Await<AcceptReply>(
+        [&](auto done) { queues_.Accept(std::move(request), nullptr, std::move(done)); });
   }
   HeldSession AcceptOne(const std::string& consumer = "c") {
     AcceptReply reply = Accept(Ask(1, consumer));

@@ -81,7 +81,7 @@ class QueueWatcher : public messages::Watcher {
   Callback done_;
 };
 
-class AcceptWatcher final : public QueueWatcher<AcceptRequest, AcceptReply, &Queues::AcceptOnce> {
+class AcceptWatcher final : public QueueWatcher<AcceptRequest, AcceptReply, &Queues::Accept> {
  public:
   using QueueWatcher::QueueWatcher;
 

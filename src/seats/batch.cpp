@@ -19,6 +19,15 @@ constexpr std::int64_t kLineAhead = 64;
 
 using Pending = db::Transaction::Pending;
 
+/// A seat that a Redis says is dead, and who says so.
+struct DeadSeat {
+  base::Uuid license{};
+  Testimony::Dead dead{};
+  const Testimony* of = nullptr;
+
+  std::int64_t slot() const { return dead.slot; }
+};
+
 std::int64_t NumberIn(const http::JsonValue& detail, std::string_view name) {
   const http::JsonValue* const value = detail.Find(name);
   const auto number = value ? value->Number() : std::nullopt;
@@ -69,6 +78,8 @@ struct Ledgers::Loading {
   Pending tickets_by_id{};
   Pending holdings{};
   Pending limits{};
+  Pending dead{};
+  std::vector<DeadSeat> dead_seats{};
   std::vector<base::Uuid> checkpointed{};
 };
 
@@ -82,6 +93,9 @@ void Ledgers::Open(db::Transaction& tx) {
     acquires.push_back(wanted.acquires);
     always.push_back(wanted.offers ? 1 : 0);
     if (wanted.holdings) loading.checkpointed.push_back(license);
+    if (wanted.testimony)
+      for (const Testimony::Dead& dead : wanted.testimony->dead)
+        loading.dead_seats.push_back({license, dead, wanted.testimony.get()});
   }
   loading.machines = All(&Wanted::machines);
   loading.sessions = All(&Wanted::sessions);
@@ -93,6 +107,8 @@ void Ledgers::Open(db::Transaction& tx) {
   tx.Queue(sql::kLockLicenses, loading.licenses);
   const std::int64_t bound_ms = tx.TakeClock(tx.QueueClock());
   loading.lapsed = tx.Queue(sql::kFindLapsed, loading.licenses, bound_ms, kMaxLapsed);
+  loading.dead = tx.Queue(sql::kLockDead,
+                          db::Columns(loading.dead_seats, &DeadSeat::license, &DeadSeat::slot));
   loading.own_by_machine = tx.Queue(sql::kLoadOwnByMachine, machines);
   loading.own_by_session = tx.Queue(sql::kLoadOwnBySession, sessions);
   loading.own_by_ticket = tx.Queue(sql::kLoadOwnByTicket, tickets);
@@ -112,9 +128,9 @@ void Ledgers::Open(db::Transaction& tx) {
   TakeRows(tx, loading, loaded);
   TakeTickets(tx, loading, loaded);
   const db::Rows store = tx.Take(loading.limits);
-  const auto limits =
-      db::ReadAs<Limits>(store[0], &Limits::incarnation, &Limits::frozen_ms, &Limits::freeze_ms);
+  const Limits limits = ReadLimits(store);
   const std::int64_t clock_ms = tx.TakeClock(clock);
+  TakeDead(tx, loading, limits, clock_ms, loaded);
   LoadEnded(tx, loaded);
   ledgers_.clear();
   for (auto& [license, one] : loaded)
@@ -162,6 +178,21 @@ void Ledgers::TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLice
     if (auto* one = into(loading.licenses[row.ordinal()])) one->offered.push_back(row_of(row));
   for (const auto row : tx.Take(loading.holdings))
     if (auto* one = into(loading.checkpointed[row.ordinal()])) one->holdings.push_back(row_of(row));
+}
+
+/// They are locked, so what is compared here cannot change any more; the clock was read after that.
+void Ledgers::TakeDead(db::Transaction& tx, const Loading& loading, const Limits& limits,
+                       std::int64_t now_ms, LoadedByLicense& loaded) const {
+  for (const auto row : tx.Take(loading.dead)) {
+    const DeadSeat& seat = loading.dead_seats[row.ordinal()];
+    const auto found = loaded.find(seat.license);
+    const SeatRow read = ReadSeat(row);
+    if (found == loaded.end() || !CountsFor(seat.dead.read, read.promise()) ||
+        !Counts(seat.of->look, limits.redis, now_ms, seat.of->tolerance_ms))
+      continue;
+    found->second.lapsed.push_back(read);
+    found->second.dead[read.slot] = seat.dead.soft_ms - limits.redis.offset_ms;
+  }
 }
 
 void Ledgers::TakeTickets(db::Transaction& tx, const Loading& loading,

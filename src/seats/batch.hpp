@@ -15,7 +15,7 @@ namespace tenure::seats {
 /// The order of statements is what makes a decision true at COMMIT:
 ///  1. The licences are locked, ascending. Nobody else gives, frees or deletes a seat of theirs, or
 ///     writes their log, until COMMIT.
-///  2. The seats whose deadline has passed are locked, those that somebody has locked are skipped:
+///  2. The seats whose deadline has passed (and those that a Redis says are dead) are locked, those that somebody has locked are skipped:
 ///     only a heartbeat locks a seat without its licence, so a skipped one is being renewed, and counts
 ///     as live. A seat that was locked here cannot be renewed any more.
 ///  3. What the commands ask about is loaded. The seats among it are locked, and a heartbeat that is
@@ -40,6 +40,10 @@ class Ledgers {
   void WantMachine(const base::Uuid& license, const std::string& machine);
   void WantSession(const base::Uuid& license, const base::Uuid& session);
   void WantTicket(const base::Uuid& license, const base::Uuid& ticket);
+  /// A Redis testified about seats of it.
+  void WantDead(const base::Uuid& license, const TestimonyPtr& testimony) {
+    if (testimony) wanted_[license].testimony = testimony;
+  }
   /// Its limit may be lowered.
   void WantOffers(const base::Uuid& license) { wanted_[license].offers = true; }
   /// A checkpoint is to be written.
@@ -66,6 +70,7 @@ class Ledgers {
     std::int64_t acquires = 0;
     bool offers = false;
     bool holdings = false;
+    TestimonyPtr testimony{};  // the last one: any that counts is as good
   };
   /// What a command asks about, with its licence.
   template <class Part>
@@ -80,6 +85,9 @@ class Ledgers {
   struct Loading;
   void TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLicense& loaded) const;
   void TakeTickets(db::Transaction& tx, const Loading& loading, LoadedByLicense& loaded) const;
+  /// Seats that a Redis says are dead, as far as that counts.
+  void TakeDead(db::Transaction& tx, const Loading& loading, const Limits& limits,
+                std::int64_t now_ms, LoadedByLicense& loaded) const;
   /// Of sessions that are asked for and have no seat: how they ended.
   void LoadEnded(db::Transaction& tx, LoadedByLicense& loaded) const;
   void ApplySeats(db::Transaction& tx);

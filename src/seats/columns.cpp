@@ -2,6 +2,20 @@
 
 namespace tenure::seats {
 
+Limits ReadLimits(const db::Rows& rows) {
+  if (rows.empty()) db::ThrowBadRow("the store, or the ledger of seats, has no row");
+  const auto row = rows[0];
+  auto limits =
+      db::ReadAs<Limits>(row, &Limits::incarnation, &Limits::frozen_ms, &Limits::freeze_ms);
+  db::ReadInto(limits.redis, row, 3, &RedisEpoch::epoch, &RedisEpoch::identity,
+               &RedisEpoch::frozen_ms, &RedisEpoch::offset_ms, &RedisEpoch::used_ms,
+               &RedisEpoch::lag_ms, &RedisEpoch::incarnation);
+  DemandNumber(limits.redis.lag_ms);
+  DemandNumber(limits.redis.epoch);
+  DemandNumber(limits.redis.frozen_ms);
+  return limits;
+}
+
 LicenseRow ReadLicense(const db::Rows::Row& row) {
   auto license = db::ReadAs<LicenseRow>(row, kLicenseColumns);
   for (const std::int64_t number :
@@ -21,8 +35,9 @@ LicenseRow ReadLicense(const db::Rows::Row& row) {
 SeatRow ReadSeat(const db::Rows::Row& row, std::size_t first) {
   SeatRow seat;
   db::ReadInto(seat, row, first, kSeatColumns);
-  for (const std::int64_t number : {seat.slot, seat.lapsed_ms, seat.fence, seat.started_ms,
-                                    seat.beat_ms, seat.expires_ms, seat.prior_ms})
+  for (const std::int64_t number :
+       {seat.slot, seat.lapsed_ms, seat.fence, seat.started_ms, seat.beat_ms, seat.expires_ms,
+        seat.prior_ms, seat.horizon_ms, seat.epoch})
     DemandNumber(number);
   if ((seat.session || seat.ticket) && !seat.machine)
     db::ThrowBadRow("a seat is somebody's, and no machine's");

@@ -11,7 +11,8 @@ inline constexpr auto kSeatColumns =
     db::Members(&SeatRow::slot, &SeatRow::open, &SeatRow::lapsed_ms, &SeatRow::session,
                 &SeatRow::machine, &SeatRow::person, &SeatRow::fence, &SeatRow::started_ms,
                 &SeatRow::beat_ms, &SeatRow::expires_ms, &SeatRow::prior_ms, &SeatRow::revoked,
-                &SeatRow::ticket, &SeatRow::address, &SeatRow::user_agent, &SeatRow::metadata);
+                &SeatRow::ticket, &SeatRow::address, &SeatRow::user_agent, &SeatRow::metadata,
+                &SeatRow::horizon_ms, &SeatRow::epoch);
 inline constexpr std::size_t kSeatColumnCount = std::tuple_size_v<decltype(kSeatColumns)>;
 
 inline constexpr auto kTicketColumns = db::Members(
@@ -53,6 +54,8 @@ inline void DemandNumber(std::int64_t number) {
   if (number < 0 || number > kMostNumber) db::ThrowBadRow("a number of seats is out of range");
 }
 
+/// Of read_limits.sql.
+Limits ReadLimits(const db::Rows& rows);
 LicenseRow ReadLicense(const db::Rows::Row& row);
 SeatRow ReadSeat(const db::Rows::Row& row, std::size_t first = 0);
 TicketRow ReadTicketRow(const db::Rows::Row& row);

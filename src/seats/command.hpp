@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,24 @@ namespace tenure::seats {
 
 // What is decided under the lock of one licence, and what it comes to. `tenant` is the asker's
 // organisation: of another one's licence nothing is told. An operator with `admin` names none.
+
+/// What a Redis said of seats of a licence that only it keeps (promise.hpp).
+struct Testimony {
+  struct Dead {
+    std::int64_t slot = 0;
+    Promise read{};            ///< as the row was before the look
+    std::int64_t soft_ms = 0;  ///< until when the Redis had promised it, by its own clock
+  };
+  RedisLook look{};
+  std::int64_t tolerance_ms = 0;
+  std::vector<Dead> dead{};
+
+  std::size_t bytes() const { return dead.size() * sizeof(Dead); }
+};
+using TestimonyPtr = std::shared_ptr<const Testimony>;
+inline std::size_t BytesOfTestimony(const TestimonyPtr& testimony) {
+  return testimony ? testimony->bytes() : 0;
+}
 
 struct AcquireCommand {
   enum class Wait {
@@ -33,9 +52,11 @@ struct AcquireCommand {
   base::Uuid new_session{};  ///< of the holding, if there will be one
   base::Uuid new_ticket{};
   std::int64_t received_boot_ms = 0;  ///< when the request came; `waited` counts from here
+  TestimonyPtr testimony{};           ///< null: none
 
   std::size_t bytes() const {
-    return db::BytesOf(tenant, person, machine, address, user_agent, metadata);
+    return db::BytesOf(tenant, person, machine, address, user_agent, metadata) +
+           BytesOfTestimony(testimony);
   }
 };
 
@@ -239,6 +260,9 @@ struct AdminOutcome {
 /// Background work: expiries, offers that ran out, draining.
 struct SweepCommand {
   base::Uuid license{};
+  TestimonyPtr testimony{};  ///< null: none
+
+  std::size_t bytes() const { return BytesOfTestimony(testimony); }
 };
 struct SweepOutcome {
   bool more = false;  ///< there is more to do than one transaction should hold

@@ -11,8 +11,7 @@ void CreateHandler::WriteItems(db::Transaction& tx, Items items) {
   for (auto* item : items) {
     const CreateRequest& request = item->request;
     const db::Rows store = tx.Run(sql::kReadLimits);
-    const auto limits =
-        db::ReadAs<Limits>(store[0], &Limits::incarnation, &Limits::frozen_ms, &Limits::freeze_ms);
+    const Limits limits = ReadLimits(store);
     const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
     item->reply = CreateReply{std::nullopt, now_ms};
     const db::Rows keyed = tx.Run(sql::kAddKey, std::string_view(request.license.tenant),

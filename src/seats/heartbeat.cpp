@@ -21,6 +21,8 @@ struct BeatRow {
   bool revoked = false;
   std::int64_t expires_ms = 0;
   LicenseRow terms{};
+  std::int64_t fence = 0;
+  std::int64_t over_ms = 0;  ///< nobody else has it before
   bool locked = false;
 };
 
@@ -29,6 +31,8 @@ struct Renewal {
   std::int64_t slot = 0;
   std::int64_t beat_ms = 0;
   std::int64_t expires_ms = 0;
+  std::int64_t horizon_ms = 0;
+  std::int64_t epoch = 0;
 };
 
 using RowsBySession = std::unordered_map<base::Uuid, BeatRow>;
@@ -39,8 +43,10 @@ BeatRow ReadBeatRow(const db::Rows::Row& row) {
                &BeatRow::revoked, &BeatRow::expires_ms);
   db::ReadInto(read.terms, row, 6, &LicenseRow::tenant, &LicenseRow::state, &LicenseRow::ttl_ms,
                &LicenseRow::grace_ms, &LicenseRow::valid_from_ms, &LicenseRow::valid_until_ms);
-  for (const std::int64_t number :
-       {read.expires_ms, read.terms.ttl_ms, read.terms.grace_ms, read.terms.valid_until_ms})
+  read.fence = row.Int(12);
+  read.over_ms = row.Int(13);
+  for (const std::int64_t number : {read.expires_ms, read.terms.ttl_ms, read.terms.grace_ms,
+                                    read.terms.valid_until_ms, read.fence, read.over_ms})
     DemandNumber(number);
   return read;
 }
@@ -106,11 +112,11 @@ void BeatHandler::WriteItems(db::Transaction& tx, Items items) {
   const auto in_log = LicensesInLog(tx, unknown);
 
   Freezes freezes;
-  std::vector<Renewal> renewals;
-  std::unordered_set<base::Uuid> renewed;
+  std::vector<Renewal> renewals, adoptions;
+  std::unordered_set<base::Uuid> renewed, adopted;
   for (auto* item : items) {
     const BeatRequest& request = item->request;
-    BeatReply reply{{}, now_ms};
+    BeatReply reply{.now_ms = now_ms};
     reply.answers.reserve(request.sessions.size());
     for (const base::Uuid& session : request.sessions) {
       const auto found = rows.find(session);
@@ -123,21 +129,38 @@ void BeatHandler::WriteItems(db::Transaction& tx, Items items) {
       }
       BeatRow& row = found->second;
       const bool theirs = row.terms.tenant == request.tenant && row.person == request.person;
-      const bool live = row.locked && !row.open && !row.revoked && row.expires_ms > now_ms &&
+      const bool live = row.locked && !row.open && !row.revoked && row.over_ms > now_ms &&
                         row.terms.StandingAt(now_ms) == Standing::kActive;
       if (!theirs || !live) {
         reply.answers.push_back(theirs ? BeatAnswer(AskLicense{row.license}) : NoSession());
         continue;
       }
       row.expires_ms = std::max(row.expires_ms, row.terms.DeadlineFrom(now_ms));
-      if (renewed.insert(session).second)
-        renewals.push_back({row.license, row.slot, now_ms, row.expires_ms});
+      row.over_ms = std::max(row.over_ms, row.expires_ms);
       reply.answers.emplace_back(Beat{now_ms, row.expires_ms, false});
+      if (!request.adoption) {
+        if (renewed.insert(session).second)
+          renewals.push_back({row.license, row.slot, now_ms, row.expires_ms, 0, 0});
+        continue;
+      }
+      const std::int64_t until_ms = row.terms.valid_until_ms;
+      const std::int64_t horizon_ms =
+          std::min(now_ms + request.adoption->horizon_ms, until_ms > 0 ? until_ms : kNever);
+      if (adopted.insert(session).second)
+        adoptions.push_back(
+            {row.license, row.slot, now_ms, row.expires_ms, horizon_ms, request.adoption->epoch});
+      reply.adopted.resize(reply.answers.size());
+      reply.adopted.back() = {row.license, row.slot, row.fence,
+                              row.terms.ttl_ms + row.terms.grace_ms, horizon_ms - now_ms};
     }
+    if (request.adoption) reply.adopted.resize(reply.answers.size());
     item->reply = std::move(reply);
   }
   tx.Queue(sql::kRenewSeats, db::Columns(renewals, &Renewal::license, &Renewal::slot,
                                          &Renewal::beat_ms, &Renewal::expires_ms));
+  tx.Queue(sql::kAdoptSeats,
+           db::Columns(adoptions, &Renewal::license, &Renewal::slot, &Renewal::beat_ms,
+                       &Renewal::expires_ms, &Renewal::horizon_ms, &Renewal::epoch));
 }
 
 }  // namespace tenure::seats

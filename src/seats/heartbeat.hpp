@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,10 +10,16 @@
 
 namespace tenure::seats {
 
+/// A Redis is to keep the seats' heartbeats, until their horizon.
+struct Adoption {
+  std::int64_t epoch = 0;
+  std::int64_t horizon_ms = 0;  ///< from now on
+};
 struct BeatRequest {
   std::string tenant{};
   std::string person{};
   std::vector<base::Uuid> sessions{};
+  std::optional<Adoption> adoption{};
 
   std::size_t bytes() const { return db::BytesOf(tenant, person, sessions); }
 };
@@ -21,8 +28,18 @@ struct AskLicense {
   base::Uuid license{};
 };
 using BeatAnswer = std::variant<Beat, AskLicense, NoSession, Forgotten>;
+/// What of a seat that was adopted goes into its record.
+struct Adopted {
+  base::Uuid license{};
+  std::int64_t slot = 0;
+  std::int64_t fence = 0;
+  std::int64_t ttl_ms = 0;      ///< and grace
+  std::int64_t horizon_ms = 0;  ///< from the adoption on
+};
 struct BeatReply {
   std::vector<BeatAnswer> answers{};  ///< in the order of the sessions
+  std::vector<std::optional<Adopted>>
+      adopted{};  ///< the same, of an adoption; those that were renewed
   std::int64_t now_ms = 0;
 };
 
@@ -35,6 +52,9 @@ struct BeatReply {
 /// by the clock that is read after the lock. A renewal only moves a deadline on, so the licence's look_ms
 /// stays a lower bound. The licence's own columns are read without a lock: a suspension that commits
 /// meanwhile comes after this heartbeat.
+///
+/// An adoption is a heartbeat that also says how far a Redis may promise the seat from now on; its epoch may
+/// be over already, which does no harm: a row's epoch is never lowered.
 ///
 /// What is not a live holding of the caller on an active licence is left to settle.
 class BeatHandler final : public db::TypedHandler<BeatRequest, BeatReply> {

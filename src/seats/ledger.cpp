@@ -45,6 +45,7 @@ Ledger::Ledger(Loaded loaded, Setting setting)
       due_left_(loaded.due_left),
       ended_(std::move(loaded.ended)),
       holdings_(std::move(loaded.holdings)),
+      dead_(std::move(loaded.dead)),
       setting_(std::move(setting)),
       // A row that was found lapsed and is locked stays lapsed, also when the clock is set back.
       now_ms_(LatestOf(loaded.lapsed, setting_.clock_ms)),
@@ -81,9 +82,17 @@ void Ledger::Restored() {
 
 /// Its time is over.
 void Ledger::Lapse(SeatRow& row) {
-  if (row.open || row.expires_ms > now_ms_) return;
+  const auto dead = dead_.find(row.slot);
+  if (row.open || !IsOver(row.promise(), setting_.limits.redis, now_ms_, dead != dead_.end()))
+    return;
+  // Where a Redis may have promised more than the store and says nothing of it, the end lies between.
+  const bool is_known = row.horizon_ms <= row.expires_ms || dead != dead_.end();
+  const std::int64_t from_ms = is_known ? 0 : row.expires_ms;
+  if (dead != dead_.end()) row.expires_ms = std::max(row.expires_ms, dead->second);
+  if (!is_known) row.expires_ms = std::min(now_ms_, row.horizon_ms);
+  row.horizon_ms = row.epoch = 0;
   if (row.is_held()) {
-    LogExpired(row);
+    LogExpired(row, from_ms);
     CountHolders(-1);
     ++expired_;
     SetOpen(row, true);
@@ -196,7 +205,8 @@ void Ledger::Free(SeatRow& row) {
   row.session.reset();
   row.ticket.reset();
   row.revoked = false;
-  row.expires_ms = row.prior_ms;
+  // The store's own part of what was told before; what a Redis may have said is in the row's horizon.
+  row.expires_ms = std::min(row.expires_ms, row.prior_ms);
   LowerLook(row.expires_ms);
 }
 
@@ -241,8 +251,8 @@ AcquireOutcome Ledger::Acquire(const AcquireCommand& command) {
 
 /// The machine has a row that is not open.
 AcquireOutcome Ledger::AcquireOwn(SeatRow& row, const AcquireCommand& command) {
-  if (row.person != command.person) return MachineHeld{row.expires_ms - now_ms_};
-  if (row.is_held() && row.revoked) return Denied(Full::Reason::kRevoked, row.expires_ms - now_ms_);
+  if (row.person != command.person) return MachineHeld{LeftOf(row)};
+  if (row.is_held() && row.revoked) return Denied(Full::Reason::kRevoked, LeftOf(row));
   // A restored copy may have a holding that was released since, and its seat may be another's by
   // now: while that lasts, only who names the very holding as its former one goes on with it.
   if (row.is_held() && (!IsFrozen() || command.former == row.session)) return Resume(row, command);
@@ -291,7 +301,7 @@ Grant Ledger::GrantRow(SeatRow& row, const AcquireCommand& command) {
   NoteEnd(row);
   const bool picked_up = row.ticket.has_value();
   // A kept row goes back to its own machine: what its former process was told still counts.
-  const std::int64_t prior_ms = row.is_kept() ? row.prior_ms : 0;
+  const SeatRow kept = row.is_kept() ? row : SeatRow();
   if (row.ticket) {
     const base::Uuid ticket = *row.ticket;
     RemoveTicket(ticket);
@@ -305,11 +315,13 @@ Grant Ledger::GrantRow(SeatRow& row, const AcquireCommand& command) {
                 .fence = NextFence(),
                 .started_ms = now_ms_,
                 .beat_ms = now_ms_,
-                .expires_ms = std::max(license_.DeadlineFrom(now_ms_), prior_ms),
-                .prior_ms = prior_ms,
+                .expires_ms = std::max(license_.DeadlineFrom(now_ms_), kept.expires_ms),
+                .prior_ms = kept.prior_ms,
                 .address = command.address,
                 .user_agent = command.user_agent,
-                .metadata = command.metadata};
+                .metadata = command.metadata,
+                .horizon_ms = kept.horizon_ms,
+                .epoch = kept.epoch};
   LowerLook(row.expires_ms);
   CountHolders(1);
   Log(LogKind::kSeatAcquired, &row, [&](base::JsonWriter& json) {
@@ -328,8 +340,9 @@ Grant Ledger::GrantRow(SeatRow& row, const AcquireCommand& command) {
 /// unless its successor knows better.
 Grant Ledger::Resume(SeatRow& row, const AcquireCommand& command) {
   const base::Uuid former = *row.session;
-  const bool vouched = command.former == former;
-  if (!vouched) row.prior_ms = std::max(row.prior_ms, row.expires_ms);
+  // Who vouches for its former process cannot vouch for a Redis that has its record.
+  const bool vouched = command.former == former && row.horizon_ms <= now_ms_;
+  if (!vouched) row.prior_ms = std::max({row.prior_ms, row.expires_ms, row.horizon_ms});
   ended_[former] = {EndReason::kResumedElsewhere, now_ms_, row.beat_ms, row.person};
   const std::string former_address = std::exchange(row.address, command.address);
   const std::int64_t former_beat_ms = std::exchange(row.beat_ms, now_ms_);

@@ -31,7 +31,8 @@ struct NewEntry {
 /// only when the deadline that its holder was told has passed: the row was locked before the clock was
 /// read, whoever renews it meanwhile holds its lock, and what is locked by somebody else is not among
 /// the rows that have lapsed. Deadlines never move back. A release while a former process of the same
-/// machine may believe in the seat (`prior_ms`) keeps the row until that is over.
+/// machine may believe in the seat (`prior_ms`) keeps the row until that is over. What a Redis may have
+/// promised beside the store is in the row, too, and `IsOver` (promise.hpp) has the one rule of both.
 ///
 /// Why K2 holds. A machine has at most one row, and its row is looked for before any other. A row whose
 /// deadline has passed is open to everybody in the same transaction that finds it, whether or not the
@@ -64,6 +65,9 @@ class Ledger {
     std::int64_t tickets = 0;                    ///< and how many there are
     std::map<base::Uuid, Ended> ended{};  ///< of the sessions that are asked for and have no row
     std::vector<SeatRow> holdings{};      ///< all that are held, for a checkpoint
+    /// Slots of which the Redis testified that they are over, and that counts: until when, by the
+    /// store's clock, it had promised them.
+    std::map<std::int64_t, std::int64_t> dead{};
   };
   struct Setting {
     Limits limits{};
@@ -134,6 +138,13 @@ class Ledger {
   // What time brings, and what follows from every change.
   void Restored();
   void Lapse(SeatRow& row);
+  /// Until when somebody may believe in it, if no Redis testifies.
+  std::int64_t OverAtOf(const SeatRow& row) const {
+    return OverAt(row.promise(), setting_.limits.redis);
+  }
+  std::int64_t LeftOf(const SeatRow& row) const {
+    return std::max<std::int64_t>(1, OverAtOf(row) - now_ms_);
+  }
   void Settle();
   void Drain();
   void Offer();
@@ -178,7 +189,8 @@ class Ledger {
   /// Adds an entry; `write` writes the fields of its detail.
   using WriteFields = std::function<void(base::JsonWriter&)>;
   NewEntry& Log(LogKind kind, const SeatRow* row, const WriteFields& write);
-  void LogExpired(const SeatRow& row);
+  /// `from_ms`: it ended then at the earliest, where it is not known better; 0: at its deadline.
+  void LogExpired(const SeatRow& row, std::int64_t from_ms);
   void Append(NewEntry entry);
 
   LicenseRow loaded_license_;
@@ -197,6 +209,7 @@ class Ledger {
   bool due_left_;
   std::map<base::Uuid, Ended> ended_;
   std::vector<SeatRow> holdings_;
+  std::map<std::int64_t, std::int64_t> dead_;
 
   Setting setting_;
   std::int64_t now_ms_;

@@ -55,7 +55,7 @@ NewEntry& Ledger::Log(LogKind kind, const SeatRow* row, const WriteFields& write
 }
 
 /// It has the exact time of the deadline, whenever it is written.
-void Ledger::LogExpired(const SeatRow& row) {
+void Ledger::LogExpired(const SeatRow& row, std::int64_t from_ms) {
   NewEntry added;
   LogEntry& entry = added.entry;
   entry.kind = ToText(LogKind::kSeatExpired);
@@ -68,8 +68,9 @@ void Ledger::LogExpired(const SeatRow& row) {
   json.BeginObject()
       .Field("machine", std::string_view(row.machine.value_or("")))
       .Field("person", std::string_view(row.person))
-      .Field("last_heartbeat_ms", row.beat_ms)
-      .EndObject();
+      .Field("last_heartbeat_ms", row.beat_ms);
+  if (from_ms > 0) json.Field("from_ms", from_ms);
+  json.EndObject();
   Append(std::move(added));
 }
 

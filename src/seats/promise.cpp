@@ -4,6 +4,14 @@
 
 namespace tenure::seats {
 
+std::int64_t LagMs(const RedisRules& rules) {
+  return rules.authority_ms + rules.authority_ms / 50 + 1 + rules.margin_ms;
+}
+
+std::int64_t FreezeMs(const RedisRules& rules, std::int64_t longest_ms) {
+  return LagMs(rules) + longest_ms;
+}
+
 bool IsOver(const Promise& promise, const RedisEpoch& epoch, std::int64_t now_ms, bool is_dead) {
   if (promise.expires_ms > now_ms) return false;
   if (promise.horizon_ms <= now_ms) return true;

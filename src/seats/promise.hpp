@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-/// Heartbeats in a Redis beside the store: who may still believe in a seat.
+/// Heartbeats in a Redis beside the store: who may still believe in a seat. (Nothing puts seats there yet:
+/// redis/README.md.)
 ///
 /// The seat's row is the truth, and says how far anybody may have promised the seat (its horizon). A Redis
 /// holds a record for each seat and may promise within that horizon without asking. A row is given on
@@ -32,9 +33,29 @@ struct RedisEpoch {
       0;  ///< until then nothing that was promised under an older epoch is over
   std::int64_t offset_ms = 0;  ///< its time less the store's when the epoch began
   std::int64_t used_ms = 0;    ///< when a process last said that it uses it
+  std::int64_t lag_ms = 0;     ///< of its rules (LagMs); 0: there never was a Redis
+  /// The store's when it began. Another one: the store has forgotten adoptions, so neither horizons nor
+  /// epochs of rows are to be believed. Nothing is given on for as long as a promise may count
+  /// (Limits::FrozenUntilMs), and the epoch is raised.
+  std::int64_t incarnation = 0;
 
   friend bool operator==(const RedisEpoch&, const RedisEpoch&) = default;
 };
+
+/// What all processes of a store agree on.
+struct RedisRules {
+  std::int64_t authority_ms = 120'000;
+  std::int64_t horizon_ms = 3'600'000;
+  std::int64_t margin_ms = 5'000;
+  std::int64_t tolerance_ms = 1'000;  ///< of clocks
+};
+
+/// How long after a bump a process that has not heard of it may begin a promise: whoever had authority had it
+/// for so long, by a clock that is slow by 2 %.
+std::int64_t LagMs(const RedisRules& rules);
+/// How long after a bump a promise of the epoch before may still count: the longest ttl and grace that any
+/// licence ever had more than that.
+std::int64_t FreezeMs(const RedisRules& rules, std::int64_t longest_ms);
 
 /// What a seat's row says of its promises.
 struct Promise {

@@ -21,6 +21,7 @@ LicenseView ViewOfRow(const db::Rows::Row& row, std::int64_t now_ms) {
   Limits limits;
   db::ReadInto(limits, row, kLicenseColumnCount + 2, &Limits::incarnation, &Limits::frozen_ms,
                &Limits::freeze_ms);
+  db::ReadInto(limits.redis, row, kLicenseColumnCount + 5, &RedisEpoch::lag_ms);
   view.frozen_until_ms = limits.FrozenUntilMs(view.license);
   view.now_ms = now_ms;
   return view;

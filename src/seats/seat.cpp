@@ -53,8 +53,8 @@ std::int64_t LicenseRow::DeadlineFrom(std::int64_t now_ms) const {
 
 std::int64_t Limits::FrozenUntilMs(const LicenseRow& license) const {
   if (frozen_ms <= 0 || license.born >= incarnation) return 0;
-  if (frozen_ms > kNever / 2 || freeze_ms > kNever / 2) return kNever;
-  return frozen_ms + std::max(freeze_ms, license.longest_ms);
+  if (std::max({frozen_ms, freeze_ms, redis.lag_ms}) > kNever / 4) return kNever;
+  return frozen_ms + std::max(freeze_ms, license.longest_ms + redis.lag_ms);
 }
 
 std::string WakeKey(const base::Uuid& license, std::string_view machine) {

@@ -9,6 +9,7 @@
 
 #include "base/uuid.hpp"
 #include "seats/log_entry.hpp"
+#include "seats/promise.hpp"
 
 /// Licence seats: a licence has so many rows in `seats`, and whoever uses it holds one of them until a
 /// deadline. Times are milliseconds of the store's clock.
@@ -103,7 +104,11 @@ struct SeatRow {
   std::string address{};
   std::string user_agent{};
   std::string metadata{};
+  // What a Redis may have promised (promise.hpp).
+  std::int64_t horizon_ms = 0;
+  std::int64_t epoch = 0;
 
+  Promise promise() const { return {fence, expires_ms, horizon_ms, epoch}; }
   bool is_free() const { return open && !session; }
   bool is_lapsed() const { return open && session; }
   bool is_held() const { return !open && session; }
@@ -154,10 +159,11 @@ struct Limits {
   std::int64_t incarnation = 1;
   std::int64_t frozen_ms = 0;  ///< since when licences are frozen (docs/ground.md); 0: they are not
   std::int64_t freeze_ms = 0;  ///< for how long at least
+  RedisEpoch redis{};          ///< which Redis keeps heartbeats
 
   /// Until when nothing of this licence is granted, offered or revived: whoever the store has
   /// forgotten believes in its seat no longer than for the longest ttl and grace that the licence ever
-  /// had. A licence that was made since has nobody who was forgotten.
+  /// had, and that begins later where a Redis promises for the store. A licence that was made since has nobody who was forgotten.
   std::int64_t FrozenUntilMs(const LicenseRow& license) const;
 };
 

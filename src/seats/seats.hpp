@@ -15,6 +15,7 @@
 #include "seats/organizations.hpp"
 #include "seats/probe.hpp"
 #include "seats/reads.hpp"
+#include "seats/redis_epoch.hpp"
 #include "seats/settle.hpp"
 #include "seats/sweep.hpp"
 #include "seats/waiters.hpp"
@@ -90,6 +91,17 @@ class Seats {
   db::List<QueueTickets, ReadTicket> ListTickets;
   db::List<QueueLog, ReadLogEntry> ListLog;
   db::Look<ReadLevels> Levels;
+
+  // Heartbeats in a Redis (promise.hpp).
+
+  db::Count<ReadRedisEpochNow> ReadEpoch;
+  db::Write<NoteUse> NoteRedisUse;
+  db::Write<RaiseEpoch> RaiseRedisEpoch;
+  db::Look<FindCandidates> FindRedisCandidates;
+  /// Live holdings alone; what is no such is answered as NoSession or AskLicense.
+  void Adopt(BeatRequest request, Callback<BeatReply> done) {
+    store_.Submit(beat_, nullptr, std::move(request), std::move(done));
+  }
 
   // Background work, in bounded batches.
 

@@ -20,6 +20,7 @@ struct WantAll {
   Ledgers& ledgers;
   void operator()(const AcquireCommand& command) const {
     ledgers.WantMachine(command.license, command.machine);
+    ledgers.WantDead(command.license, command.testimony);
   }
   void operator()(const HeartbeatCommand& command) const {
     ledgers.Want(command.license);
@@ -36,6 +37,10 @@ struct WantAll {
     ledgers.WantTicket(command.license, command.ticket);
   }
   void operator()(const ChangeCommand& command) const { ledgers.WantOffers(command.license); }
+  void operator()(const SweepCommand& command) const {
+    ledgers.Want(command.license);
+    ledgers.WantDead(command.license, command.testimony);
+  }
   void operator()(const CheckpointCommand& command) const { ledgers.WantHoldings(command.license); }
   void operator()(const auto& command) const { ledgers.Want(command.license); }
 };

@@ -5,6 +5,7 @@
 
 #include "api/api.hpp"
 #include "api/calls.hpp"
+#include "support/azure_stores.hpp"
 #include "support/port.hpp"
 #include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
@@ -23,7 +24,28 @@ class LeaseStoreCommand : public testing::TestWithParam<std::string> {
     static support::RedisServer redis({.durable = true, .tls = true});
     return redis;
   }
+  static support::Azurite& Blobs() {
+    static support::Azurite azurite;
+    return azurite;
+  }
+  static support::CosmosServer& Documents() {
+    static support::CosmosServer server;
+    return server;
+  }
+  bool in_azure() const { return GetParam() == "azblob" || GetParam() == "cosmos"; }
+  void SetUp() override {
+    if (in_azure() && !support::HasAzureStoresAndTime()) GTEST_SKIP() << "only in ./test --long";
+    if (in_azure())
+      ::setenv(
+          "TENURE_AZURE_CONNECTION_STRING",
+          (GetParam() == "azblob" ? Blobs().ConnectionString() : Documents().ConnectionString())
+              .c_str(),
+          1);
+  }
+  void TearDown() override { ::unsetenv("TENURE_AZURE_CONNECTION_STRING"); }
   std::string Url() const {
+    if (GetParam() == "azblob") return Blobs().Url("cli", "create=1&min_ttl=1s");
+    if (GetParam() == "cosmos") return Documents().Url("cli", "create=1&min_ttl=1s");
     return GetParam() == "redis" ? Redis().TlsUrl() : "sqlite://" + (dir_ / "leases.db").string();
   }
   ProgramResult Lease(std::vector<std::string> arguments) const {
@@ -36,7 +58,8 @@ class LeaseStoreCommand : public testing::TestWithParam<std::string> {
   const support::TempDir dir_;
   const std::string name_ = "cli/" + NewUuid();
 };
-INSTANTIATE_TEST_SUITE_P(Stores, LeaseStoreCommand, testing::Values("redis", "sqlite"),
+INSTANTIATE_TEST_SUITE_P(Stores, LeaseStoreCommand,
+                         testing::Values("redis", "sqlite", "azblob", "cosmos"),
                          [](const auto& one) { return one.param; });
 
 TEST_P(LeaseStoreCommand, RunsACommandWhileTheLeaseIsHeld) {
@@ -73,6 +96,37 @@ TEST_P(LeaseStoreCommand, LooksAndBreaksAsOnAServer) {
   const auto list = Json::Parse(Lease({"list", "--prefix", name_, "--json"}).out);
   EXPECT_EQ(list["items"][0]["name"].Text(), name_);
   EXPECT_EQ(Lease({"break", name_, "--reason", "x"}).exit_code, 0);
+}
+
+TEST(LeaseStoreCommands, EachTroubleWithAzureHasItsExitCode) {
+  if (!support::HasAzureStoresAndTime()) GTEST_SKIP() << "only in ./test --long";
+  const support::Azurite blobs;
+  const auto run = [&](const std::string& store, const std::string& who,
+                       const std::string& ttl = "5s") {
+    return RunTenure({"lease", "run", "a", "--store", store, "--ttl", ttl, "--", "true"},
+                     {{"TENURE_AZURE_CONNECTION_STRING", who}});
+  };
+  const std::string who = blobs.ConnectionString();
+  const std::string wrong = "AccountName=tenuretest;AccountKey=c2VjcmV0c2VjcmV0";
+  EXPECT_EQ(run(blobs.Url("missing"), who).exit_code, 5);
+  EXPECT_EQ(run(blobs.Url("leases", "create=1"), who).exit_code, 0);
+  EXPECT_EQ(run(blobs.Url("leases"), who, "4s").exit_code, 2);
+  const auto denied = run(blobs.Url("leases"), wrong);
+  EXPECT_EQ(denied.exit_code, 1);
+  EXPECT_THAT(denied.err, Not(HasSubstr("c2VjcmV0c2VjcmV0")));
+  EXPECT_EQ(run("azblob://tenuretest", who).exit_code, 2);
+  EXPECT_EQ(run("azblob://tenuretest/leases?endpoint=http://blobs.example", who).exit_code, 2);
+  EXPECT_EQ(run("cosmos://tenuretest/db/leases", who).exit_code, 2) << "a storage account's";
+  const support::ReservedPort nobody;
+  EXPECT_EQ(
+      run("azblob://tenuretest/leases?endpoint=http://127.0.0.1:" + std::to_string(nobody.number()),
+          who)
+          .exit_code,
+      5);
+  const auto nobody_asks = RunTenure({"lease", "list", "--store", blobs.Url("leases")},
+                                     {{"TENURE_AZURE_MODE", "magic"}});
+  EXPECT_EQ(nobody_asks.exit_code, 2);
+  EXPECT_THAT(nobody_asks.err, HasSubstr("azure.mode must be"));
 }
 
 TEST(LeaseStoreCommands, EachTroubleHasItsExitCode) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <random>
 #include <regex>
 #include <set>
@@ -18,6 +19,7 @@
 #include "api/store_under_test.hpp"
 #include "load.hpp"
 #include "standby.hpp"
+#include "support/azure_stores.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/server_process.hpp"
@@ -129,10 +131,10 @@ class Holders {
 };
 
 /// Holders and something else to break, in an order that the seed decides.
-void Torment(Holders& holders, const std::vector<std::function<void()>>& others) {
+void Torment(Holders& holders, const std::vector<std::function<void()>>& others, int blows = 8) {
   std::mt19937_64 random(ChooseSeed());
   holders.AwaitHolds(2);
-  for (int blow = 0; blow < 8; ++blow) {
+  for (int blow = 0; blow < blows; ++blow) {
     const std::size_t choice = random() % (2 + others.size());
     const std::size_t victim = random() % holders.size();
     if (choice == 0)
@@ -233,6 +235,61 @@ TEST(LeaseChaosOnRedis, L3_OnOneThatForgetsEverythingEachTimeItIsKilled) {
   };
   Torment(holders, {kill, kill, kill});
   EXPECT_EQ(holders.Contradictions(), "");
+}
+
+/// A network and a service in trouble: some replies are lost, some requests wait for longer than a ttl,
+/// are put off, or fail.
+support::StoreGateway::Interference InTrouble() {
+  struct Draw {
+    std::mutex mutex;
+    std::mt19937_64 random{ChooseSeed()};
+  };
+  return [draw = std::make_shared<Draw>()](const support::ReceivedRequest&,
+                                           const support::StoreGateway::Forward& forward) {
+    std::uint64_t chance = 0;
+    {
+      const std::lock_guard lock(draw->mutex);
+      chance = draw->random() % 100;
+    }
+    if (chance < 3) return support::TlsReceiver::Http(503, "x-ms-error-code: ServerBusy\r\n");
+    if (chance < 5) return support::TlsReceiver::Http(429, "x-ms-retry-after-ms: 50\r\n");
+    if (chance < 8) std::this_thread::sleep_for(std::chrono::milliseconds(100 * (chance * 3)));
+    const std::string answer = support::StoreGateway::Bytes(forward());
+    return chance >= 8 && chance < 14 ? std::string(support::TlsReceiver::kReset) : answer;
+  };
+}
+
+/// How often something breaks: a takeover takes seconds there.
+int BlowsInAzure() { return std::getenv("TENURE_TEST_LONG") ? 60 : 2; }
+constexpr const char* kAzureParameters = "create=1&clock_skew=0s&min_ttl=100ms&poll=100ms";
+
+TEST(LeaseChaosInAzure, L3_OnBlobsOverANetworkInTrouble) {
+  if (!support::HasAzureStoresAndTime()) GTEST_SKIP() << "only in ./test --long";
+  support::Azurite blobs;
+  support::StoreGateway gateway(blobs.port(), blobs.tls().authority().pem(),
+                                blobs.tls().authority(), nullptr);
+  gateway.Interfere(InTrouble());
+  ::setenv("TENURE_AZURE_CONNECTION_STRING", blobs.ConnectionString().c_str(), 1);
+  Holders holders(
+      {fmt::format("azblob://{0}/chaos?endpoint=https://127.0.0.1:{1}/{0}&ca_file={2}&{3}",
+                   support::Azurite::kAccount, gateway.port(), blobs.tls().ca_file().string(),
+                   kAzureParameters)},
+      "", 8);
+  Torment(holders, {}, BlowsInAzure());
+  EXPECT_EQ(holders.Contradictions(), "");
+  ::unsetenv("TENURE_AZURE_CONNECTION_STRING");
+}
+
+TEST(LeaseChaosInAzure, L3_OnDocumentsOverANetworkInTrouble) {
+  if (!support::HasAzureStoresAndTime()) GTEST_SKIP() << "only in ./test --long";
+  support::CosmosServer documents;
+  documents.gateway().Interfere(InTrouble());
+  ::setenv("TENURE_AZURE_CONNECTION_STRING", documents.ConnectionString().c_str(), 1);
+  Holders holders({documents.Url("chaos", kAzureParameters)}, "", 8);
+  Torment(holders, {}, BlowsInAzure());
+  EXPECT_EQ(holders.Contradictions(), "");
+  EXPECT_TRUE(documents.gateway().refused().empty()) << "all were signed right";
+  ::unsetenv("TENURE_AZURE_CONNECTION_STRING");
 }
 
 TEST(LeaseFailover, AfterAPromotionWhatIsHeldIsRenewedAndNothingIsGrantedForAWhile) {

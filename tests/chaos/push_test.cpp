@@ -33,9 +33,9 @@ using api::Eventually;
 using support::ServerProcess;
 using support::TlsReceiver;
 
-constexpr std::size_t kServers = 3;
+constexpr std::size_t kPushServers = 3;
 constexpr int kMaxInFlight = 8;
-constexpr std::chrono::seconds kPatience{180};
+constexpr std::chrono::seconds kPushPatience{180};
 
 /// An endpoint that refuses, has trouble and resets, by turns, and knows to what it said 2xx.
 class MoodyEndpoint {
@@ -82,7 +82,7 @@ class PushChaos : public testing::Test {
  protected:
   PushChaos() {
     support::ReplaceFile(folder_ / "ca.pem", authority_.pem());
-    for (std::size_t i = 0; i < kServers; ++i) Start(i);
+    for (std::size_t i = 0; i < kPushServers; ++i) Start(i);
   }
 
   void Start(std::size_t i) {
@@ -94,14 +94,15 @@ class PushChaos : public testing::Test {
   std::optional<std::size_t> Deliverer(std::size_t asked) const {
     const auto by = At(asked).Get("/api/v1/subscriptions/s").Json()["delivered_by"];
     if (by.IsNull()) return std::nullopt;
-    for (std::size_t i = 0; i < kServers; ++i)
+    for (std::size_t i = 0; i < kPushServers; ++i)
       if (by.Text().find(fmt::format(":{}:", servers_[i]->pid())) != std::string::npos) return i;
     return std::nullopt;
   }
   std::size_t AwaitDeliverer(std::size_t asked, std::optional<std::size_t> but = {}) const {
     std::optional<std::size_t> found;
     Eventually(
-        "somebody delivers", [&] { return (found = Deliverer(asked)) && found != but; }, kPatience);
+        "somebody delivers", [&] { return (found = Deliverer(asked)) && found != but; },
+        kPushPatience);
     return *found;
   }
   void Enqueue(std::size_t at, int count) {
@@ -112,13 +113,13 @@ class PushChaos : public testing::Test {
     ASSERT_EQ(answer.status, 201) << answer.body;
     for (const auto& each : answer.Json()["messages"].Elements()) sent_.insert(each["id"].Text());
   }
-  static std::size_t Other(std::size_t i) { return (i + 1) % kServers; }
+  static std::size_t Other(std::size_t i) { return (i + 1) % kPushServers; }
 
   const support::TempDir folder_;
   support::Authority authority_;
   MoodyEndpoint endpoint_{authority_};
   api::StoreUnderTest store_{api::Engine::kPostgres};
-  std::unique_ptr<ServerProcess> servers_[kServers];
+  std::unique_ptr<ServerProcess> servers_[kPushServers];
   std::set<std::string> sent_;
 };
 
@@ -140,7 +141,7 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
     Enqueue(asked, 150);
     const std::size_t before = endpoint_.requests();
     Eventually(
-        "requests come", [&] { return endpoint_.requests() > before + 20; }, kPatience);
+        "requests come", [&] { return endpoint_.requests() > before + 20; }, kPushPatience);
     const std::size_t delivers = AwaitDeliverer(asked);
     asked = Other(delivers);
     const auto began = std::chrono::steady_clock::now();
@@ -149,7 +150,7 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
     AwaitDeliverer(asked, delivers);
     const std::size_t then = endpoint_.requests();
     Eventually(
-        "another one delivers", [&] { return endpoint_.requests() > then; }, kPatience);
+        "another one delivers", [&] { return endpoint_.requests() > then; }, kPushPatience);
     moved += fmt::format(" {}", std::chrono::duration_cast<std::chrono::milliseconds>(
                                     std::chrono::steady_clock::now() - began)
                                     .count());
@@ -159,7 +160,7 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
   endpoint_.BeWell();
   Eventually(
       "all are delivered",
-      [&] { return store_.Execute("select count(*) from tenure.messages") == "0"; }, kPatience);
+      [&] { return store_.Execute("select count(*) from tenure.messages") == "0"; }, kPushPatience);
   EXPECT_EQ(store_.Execute("select count(*) from tenure.dead_letters"), "0");
   EXPECT_EQ(sent_.size(), 600u);
   EXPECT_EQ(endpoint_.Accepted(), sent_) << "M1, M2";

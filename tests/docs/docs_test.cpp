@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "docs/page.hpp"
+#include "support/azure_stores.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -35,6 +36,8 @@ std::string Name(const testing::TestParamInfo<std::filesystem::path>& info) {
 class DocsPage : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(DocsPage, ItsExamplesDoWhatTheySay) {
+  if (GetParam().stem() == "lease-stores-azure" && !support::HasAzureStoresAndTime())
+    GTEST_SKIP() << "only in ./test --long";
   for (const auto& finding : RunPage(GetParam(), support::TenureBinary())) ADD_FAILURE() << finding;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "support/azure_stores.hpp"
 #include "support/port.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/redis_server.hpp"
@@ -337,6 +338,10 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
   }
   std::optional<support::RedisServer> redis;
   if (Names(page, "$REDIS_URL")) redis.emplace();
+  std::optional<support::Azurite> blobs;
+  if (Names(page, "$AZBLOB_URL")) blobs.emplace();
+  std::optional<support::CosmosServer> documents;
+  if (Names(page, "$COSMOS_URL")) documents.emplace();
   const support::ServerProcess server(
       support::ServerOptions{.store_url = database_url, .binary = tenure});
   // What the page starts itself: a second server, a receiver of usage.
@@ -355,7 +360,12 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
                        {"TENURE_SERVER", server.Url()},
                        {"DATABASE_URL", database_url},
                        {"REDIS_URL", redis ? redis->Url() : ""},
-                       {"REDIS_SOCKET", redis ? redis->socket().string() : ""}},
+                       {"REDIS_SOCKET", redis ? redis->socket().string() : ""},
+                       {"AZBLOB_URL", blobs ? blobs->Url("leases", "create=1") : ""},
+                       {"COSMOS_URL", documents ? documents->Url("leases", "create=1") : ""},
+                       {"TENURE_AZURE_CONNECTION_STRING", blobs ? blobs->ConnectionString() : ""},
+                       {"COSMOS_CONNECTION_STRING",
+                        documents ? documents->ConnectionString() : ""}},
        .working_dir = place.work,
        .own_group = true});
   std::string ended_by;

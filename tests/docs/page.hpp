@@ -78,7 +78,9 @@ bool IsIgnored(const std::string& name);
 /// The address that pages name, 127.0.0.1:8080, is replaced by the real one; 8081 and 9090, on
 /// which pages start more, by free ones. On a page whose examples name $DATABASE_URL the server's
 /// store is that PostgreSQL database; on every other page it is the embedded one. $REDIS_URL is a
-/// Redis that keeps every write, $REDIS_SOCKET its socket for redis-cli.
+/// Redis that keeps every write, $REDIS_SOCKET its socket for redis-cli. $AZBLOB_URL and $COSMOS_URL
+/// are containers in emulators of Azure, with $TENURE_AZURE_CONNECTION_STRING for the first and
+/// $COSMOS_CONNECTION_STRING for the second.
 ///
 /// Only the output counts. Where a page promises none, the exit code must be 0. What may wait for
 /// ever is wrong, and so is a file that is left behind in the working folder, where readers have

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "docs/page.hpp"
+#include "support/azure_stores.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
@@ -168,6 +170,12 @@ TEST_F(Examples, TheProgramsOfThePagesCompileAndPrintWhatTheySay) {
   const auto programs = ProgramsOfThePages();
   const Licensor licensor;
   const support::RedisServer redis;
+  std::optional<support::Azurite> blobs;
+  std::optional<support::CosmosServer> documents;
+  if (support::HasAzureStoresAndTime()) {  // ./test installs them
+    blobs.emplace();
+    documents.emplace();
+  }
   ASSERT_GE(programs.size(), 2u);
   const support::TempDir project;
   std::ofstream lists(project / "CMakeLists.txt");
@@ -183,12 +191,18 @@ TEST_F(Examples, TheProgramsOfThePagesCompileAndPrintWhatTheySay) {
   Build(project.path().string(), built);
   for (const PageProgram& each : programs) {
     SCOPED_TRACE(each.place);
-    const auto output =
-        docs::SplitLines(RunCommand({.argv = {built + "/" + each.name},
-                                     .environment = {{"DATABASE_URL", PostgresUrl()},
-                                                     {"REDIS_URL", redis.Url()},
-                                                     {"TENURE_SERVER", licensor.url()},
-                                                     {"TENURE_LICENSE", licensor.NewKey(1)}}}));
+    if (each.name.starts_with("lease-stores-azure") && !blobs) continue;
+    const auto output = docs::SplitLines(RunCommand(
+        {.argv = {built + "/" + each.name},
+         .environment = {
+             {"DATABASE_URL", PostgresUrl()},
+             {"REDIS_URL", redis.Url()},
+             {"AZBLOB_URL", blobs ? blobs->Url("leases", "create=1") : ""},
+             {"TENURE_AZURE_CONNECTION_STRING", blobs ? blobs->ConnectionString() : ""},
+             {"COSMOS_URL", documents ? documents->Url("leases", "create=1") : ""},
+             {"COSMOS_CONNECTION_STRING", documents ? documents->ConnectionString() : ""},
+             {"TENURE_SERVER", licensor.url()},
+             {"TENURE_LICENSE", licensor.NewKey(1)}}}));
     EXPECT_TRUE(docs::Matches(each.program.expected, output))
         << docs::Difference(each.program.expected, output);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tenure/clock.hpp"
+#include "tenure/leases/azure.hpp"
 #include "tenure/leases/types.hpp"
 
 namespace tenure::leases {
@@ -58,6 +59,7 @@ struct ManagerOptions {
   std::string ca_file{};         ///< of `Open`: as in ProviderOptions
   bool insecure = false;         ///< of `Open`: as in ProviderOptions
   bool allow_plaintext = false;  ///< of `Open`: as in ProviderOptions
+  AzureOptions azure{};          ///< of `Open`: as in ProviderOptions
   /// Troubles with the provider, which the library goes on trying to reach: it says so here each
   /// time, and from time to time in the log (tenure/log.hpp). Called where the handlers of events
   /// are: return soon.

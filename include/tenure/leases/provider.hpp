@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tenure/leases/azure.hpp"
 #include "tenure/leases/errors.hpp"
 #include "tenure/leases/types.hpp"
 
@@ -54,6 +57,33 @@ struct ProviderStats {
   };
   std::vector<Requests> requests{};
   std::int64_t reconnects = 0;  ///< connections made in place of ones that broke
+  std::int64_t conflicts =
+      0;  ///< writes that came after another's, of stores with compare-and-swap
+  std::int64_t throttled = 0;       ///< requests that the store put off
+  double request_units = 0;         ///< that a Cosmos DB charged
+  double clock_offset_seconds = 0;  ///< of the store before this machine, as last seen
+  /// Of tokens of Azure: "fetched", "denied", "failed".
+  struct TokenFetches {
+    std::string mode;
+    std::string result;
+    std::int64_t count = 0;
+  };
+  std::vector<TokenFetches> token_fetches{};
+  double token_remaining_seconds = 0;
+};
+
+/// Of `Connection::Renew`, where each lease is a request of its own: some were answered, which counts,
+/// and some were not, for the reason that the message gives.
+class PartlyRenewed : public ProviderUnavailable {
+ public:
+  using Answers = std::vector<std::optional<RenewOutcome>>;  ///< one per request; empty: it failed
+  PartlyRenewed(const std::string& message, About about, Answers answers)
+      : ProviderUnavailable(message, std::move(about)), answers_(std::move(answers)) {}
+
+  const Answers& answers() const { return answers_; }
+
+ private:
+  Answers answers_;
 };
 
 /// One connection to the store of the leases. Every operation is one atomic step there.
@@ -70,7 +100,7 @@ class Connection {
 
   /// Acquiring again with a live term gives the same grant and restarts its deadline.
   virtual AcquireOutcome Acquire(const AcquireRequest& request, Milliseconds timeout) = 0;
-  /// An outcome per request, in their order.
+  /// An outcome per request, in their order. May throw PartlyRenewed.
   virtual std::vector<RenewOutcome> Renew(std::span<const RenewRequest> requests,
                                           Milliseconds timeout) = 0;
   virtual ReleaseOutcome Release(const ReleaseRequest& request, Milliseconds timeout) = 0;
@@ -117,12 +147,15 @@ struct ProviderOptions {
   /// redis:// only: it may be another machine, though everybody on the way can read and change what
   /// is said.
   bool allow_plaintext = false;
+  /// azblob:// and cosmos:// only: who asks.
+  AzureOptions azure{};
 };
 
 /// "postgres://…", "sqlite:///path/to/file", "http://host:port" (a Tenure server; the token of
-/// `https://token@host`, if any, is sent as a bearer token), "rediss://…", "redis://…" or
-/// "redis+unix:///path.sock" (docs/lease-stores.md). Throws std::invalid_argument for anything else
-/// and ProviderUnavailable when the store cannot be prepared.
+/// `https://token@host`, if any, is sent as a bearer token), "rediss://…", "redis://…",
+/// "redis+unix:///path.sock", "azblob://ACCOUNT/CONTAINER" or "cosmos://ACCOUNT/DATABASE/CONTAINER"
+/// (docs/lease-stores.md). Throws std::invalid_argument for anything else and ProviderUnavailable
+/// when the store cannot be prepared.
 std::unique_ptr<Provider> OpenProvider(std::string_view url, const ProviderOptions& options = {});
 
 }  // namespace tenure::leases

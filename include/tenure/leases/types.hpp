@@ -47,6 +47,8 @@ struct Grant {
   std::int64_t granted_at_ms = 0;
   std::int64_t expires_at_ms = 0;
   std::int64_t now_ms = 0;  ///< of the granting statement
+  /// By how much `now_ms` may be off: a store that stamps whole seconds, or by several machines.
+  Milliseconds now_slack{0};
 };
 
 /// Why a grant is over.

@@ -21,9 +21,7 @@ http::ClientResponse Transport::Send(http::Method method, std::string_view path,
 
 std::unique_ptr<http::Client> Transport::Take() {
   const base::Lock lock(mutex_);
-  if (idle_.empty())
-    return std::make_unique<http::Client>(http::ClientOptions{
-        .base_url = address_.base_url, .token = address_.token, .ca_file = address_.ca_file});
+  if (idle_.empty()) return std::make_unique<http::Client>(options_);
   auto client = std::move(idle_.back());
   idle_.pop_back();
   return client;

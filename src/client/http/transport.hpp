@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json_writer.hpp"
@@ -24,7 +25,11 @@ using Milliseconds = std::chrono::milliseconds;
 /// Threads: any, at once.
 class Transport {
  public:
-  explicit Transport(ServerAddress address) : address_(std::move(address)) {}
+  explicit Transport(const ServerAddress& address)
+      : Transport(http::ClientOptions{
+            .base_url = address.base_url, .token = address.token, .ca_file = address.ca_file}) {}
+  /// To another server than Tenure's.
+  explicit Transport(http::ClientOptions options) : options_(std::move(options)) {}
 
   /// Whatever the server answers. Throws base::Fault when nothing did; soon after `stop` was
   /// requested, too.
@@ -43,7 +48,7 @@ class Transport {
   std::unique_ptr<http::Client> Take();
   void Return(std::unique_ptr<http::Client> client);
 
-  const ServerAddress address_;
+  const http::ClientOptions options_;
   base::Mutex mutex_;
   std::vector<std::unique_ptr<http::Client>> idle_ TENURE_GUARDED_BY(mutex_);
 };

@@ -85,7 +85,8 @@ std::int64_t Keeper::TrustedUntil(const Grant& grant, CallTimes times) const {
 
 void Keeper::TrustFrom(const Grant& grant, CallTimes times) {
   anchor_ms_ = std::max(anchor_ms_, AnchorOf(grant, times));
-  if (grant.now_ms != 0) store_ahead_ms_ = grant.now_ms - AnchorOf(grant, times);
+  if (grant.now_ms != 0)
+    store_ahead_ms_ = grant.now_ms + grant.now_slack.count() - AnchorOf(grant, times);
   failures_ = 0;
   under_way_ = false;
   PlanRenewal(std::min(grant.remaining.count(), ttl_ms_));

@@ -264,6 +264,21 @@ TEST(Keeper, AGainOfTheStoresClockOfMoreThanHalfTheMarginIsJeopardy) {
   }
 }
 
+TEST(Keeper, WhatAStoreCutsOffItsTimeIsNoGainOfItsClock) {
+  // Whole seconds: the first stamp was cut by nearly one, the next by nothing.
+  Grant first = GrantOf(5'000, kStore);
+  first.now_slack = Milliseconds(1'000);
+  Keeper keeper(first, {kSent, kSent}, {}, 1);
+  Grant second = GrantOf(5'000, kStore + 2'000);
+  second.now_slack = first.now_slack;
+  keeper.Renewed(second, {kSent + 1'001, kSent + 1'001});
+  EXPECT_EQ(keeper.state(), HoldState::kHeld);
+  Grant ahead = GrantOf(5'000, kStore + 6'000);
+  ahead.now_slack = first.now_slack;
+  keeper.Renewed(ahead, {kSent + 2'000, kSent + 2'000});
+  EXPECT_EQ(keeper.state(), HoldState::kJeopardy) << "it has gained more than that";
+}
+
 TEST(Keeper, ADelayOnTheWayIsNoGainOfTheStoresClock) {
   Keeper keeper = Keeping(10'000);
   // The statement ran at any moment of the call: its time may be that of the end.

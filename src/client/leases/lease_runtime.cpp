@@ -123,6 +123,10 @@ bool LeaseRuntime::RenewRound() {
     outcomes = renewal_connection_->Use(
         timeout, [&](Connection& connection) { return connection.Renew(round.requests, timeout); });
     table_.Answered(round, outcomes);
+  } catch (const leases::PartlyRenewed& e) {
+    error = e.what();
+    table_.AnsweredPartly(round, e.answers(), {error, RetryAfterOf(e)});
+    troubles_.Tell("renewing", e);
   } catch (const std::exception& e) {
     // Whatever it was, the store has not said that a lease is lost: tried again while it is valid.
     error = e.what();

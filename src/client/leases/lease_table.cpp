@@ -92,6 +92,19 @@ void LeaseTable::Answered(const Round& round, const std::vector<RenewOutcome>& o
   }
 }
 
+void LeaseTable::AnsweredPartly(const Round& round, const leases::PartlyRenewed::Answers& answers,
+                                const FailedTry& failure) {
+  if (answers.size() != round.holds.size()) return Failed(round, failure);
+  const base::Lock lock(mutex_);
+  const CallTimes times{.sent_ms = round.sent_ms, .received_ms = clock_.NowMs()};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i])
+      Apply(round.holds[i], *answers[i], times);
+    else
+      ApplyFailure(round.holds[i], failure, times.received_ms);
+  }
+}
+
 void LeaseTable::Failed(const Round& round, const FailedTry& failure) {
   const base::Lock lock(mutex_);
   for (const HoldPtr& hold : round.holds) ApplyFailure(hold, failure, clock_.NowMs());

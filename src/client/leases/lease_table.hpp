@@ -81,6 +81,9 @@ class LeaseTable {
   Round TakeRound();
   void Answered(const Round& round, const std::vector<leases::RenewOutcome>& outcomes);
   void Failed(const Round& round, const FailedTry& failure);
+  /// Some were answered; the others failed.
+  void AnsweredPartly(const Round& round, const leases::PartlyRenewed::Answers& answers,
+                      const FailedTry& failure);
   /// The same for one lease, asked for by the user. True: its deadline was restarted.
   bool Answered(const HoldPtr& hold, const leases::RenewOutcome& outcome, CallTimes times);
   void Failed(const HoldPtr& hold, const FailedTry& failure);

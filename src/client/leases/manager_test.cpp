@@ -90,6 +90,22 @@ TEST_F(ManagerTest, TwoRenewalsInARowHappenAndNoneIsSkipped) {
   EXPECT_TRUE(lease.Held());
 }
 
+TEST_F(ManagerTest, WhatARoundAnsweredInPartCountsForEachByItself) {
+  const Lease lost = world.Get("a", kTenSeconds);
+  const Lease failed = world.Get("b", kTenSeconds);
+  world.store->before = World::First(Op::kRenew, 1, [](const Call& call) {
+    PartlyRenewed::Answers answers(call.names.size());
+    for (std::size_t i = 0; i < call.names.size(); ++i)
+      if (call.names[i] == "a") answers[i] = Loss{LossReason::kBroken};
+    throw PartlyRenewed("one of them", {.lease = "b"}, std::move(answers));
+  });
+  while (world.store->Count(Op::kRenew) == 0) world.Run(10);
+  EXPECT_EQ(lost.state(), HoldState::kLost);
+  EXPECT_EQ(failed.state(), HoldState::kJeopardy);
+  world.Run(5'000);
+  EXPECT_EQ(failed.state(), HoldState::kHeld);
+}
+
 TEST_F(ManagerTest, ALossIsToldOnceWithItsReasonAndTheTokenIsRequested) {
   std::vector<Lost> told;
   const Lease lease =

@@ -66,6 +66,7 @@ std::uint64_t RandomSeed() {
       throw std::invalid_argument(failed.what());
     case CallFailed::Kind::kDenied:
       throw seats::AccessDenied(failed.what(), false);
+    case CallFailed::Kind::kUnfit:
     case CallFailed::Kind::kUnavailable:
       break;
   }

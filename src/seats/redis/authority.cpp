@@ -4,16 +4,14 @@
 
 namespace tenure::seats {
 
-std::int64_t FreezeMs(const RedisRules& rules, std::int64_t longest_ms) {
-  return rules.authority_ms + rules.authority_ms / 50 + 1 + longest_ms + rules.margin_ms;
-}
-
 std::string_view ToText(Bump::Reason reason) {
   switch (reason) {
     case Bump::Reason::kIdentity:
       return "identity";
     case Bump::Reason::kClock:
       return "clock";
+    case Bump::Reason::kRestored:
+      return "restored";
     case Bump::Reason::kUnreachable:
       return "unreachable";
     case Bump::Reason::kOperator:
@@ -34,13 +32,16 @@ std::variant<Use, Bump, StayAway> Conclude(const RedisRules& rules, const Confir
   const std::int64_t offset_ms = seen.redis->now_ms - seen.store_ms;
   const bool is_known = seen.epoch.identity == seen.redis->identity;
   const bool moved = std::abs(offset_ms - seen.epoch.offset_ms) > rules.tolerance_ms;
-  if (is_known && !moved)
+  const bool restored = seen.epoch.incarnation != seen.incarnation;
+  if (is_known && !moved && !restored)
     return Use{seen.epoch.epoch, seen.redis->identity, seen.asked_ms + rules.authority_ms,
                seen.longest_ms};
   const bool was_quick = seen.heard_ms - seen.asked_ms <= rules.tolerance_ms;
   if (!was_quick || !may_bump) return StayAway();
   return Bump{seen.epoch.epoch, seen.redis->identity, offset_ms,
-              is_known ? Bump::Reason::kClock : Bump::Reason::kIdentity};
+              !is_known  ? Bump::Reason::kIdentity
+              : restored ? Bump::Reason::kRestored
+                         : Bump::Reason::kClock};
 }
 
 }  // namespace tenure::seats

@@ -10,26 +10,14 @@
 
 namespace tenure::seats {
 
-/// What all processes of a store agree on.
-struct RedisRules {
-  std::int64_t authority_ms = 120'000;
-  std::int64_t horizon_ms = 3'600'000;
-  std::int64_t margin_ms = 5'000;
-  std::int64_t tolerance_ms = 1'000;  ///< of clocks
-};
-
-/// How long after a bump a promise of the epoch before may still count: whoever had authority had it for
-/// so long (by a clock that is slow by 2 %), and promised the longest ttl and grace that any licence
-/// ever had.
-std::int64_t FreezeMs(const RedisRules& rules, std::int64_t longest_ms);
-
 /// What a process found out when it asked the store and then the Redis.
 struct Confirmation {
   RedisEpoch epoch{};
-  std::int64_t longest_ms = 0;  ///< the longest ttl and grace that any licence ever had
-  std::int64_t store_ms = 0;    ///< the store's time
-  std::int64_t asked_ms = 0;    ///< on this process's own clock: before the store was asked
-  std::int64_t heard_ms = 0;    ///< and when all answers were there
+  std::int64_t incarnation = 0;  ///< of the store
+  std::int64_t longest_ms = 0;   ///< the longest ttl and grace that any licence ever had
+  std::int64_t store_ms = 0;     ///< the store's time
+  std::int64_t asked_ms = 0;     ///< on this process's own clock: before the store was asked
+  std::int64_t heard_ms = 0;     ///< and when all answers were there
   struct Redis {
     std::string identity{};
     std::int64_t now_ms = 0;
@@ -48,7 +36,7 @@ struct Use {
 };
 /// Another Redis, or another clock of it, or none: the epoch is to be raised, once.
 struct Bump {
-  enum class Reason { kIdentity, kClock, kUnreachable, kOperator };
+  enum class Reason { kIdentity, kClock, kRestored, kUnreachable, kOperator };
   std::int64_t from = 0;
   std::optional<std::string> identity{};
   std::int64_t offset_ms = 0;

@@ -138,6 +138,15 @@ TEST(SeatAuthority, AClockThatIsNotWhatItWasRaisesTheEpoch) {
   }
 }
 
+TEST(SeatAuthority, AStoreThatHasForgottenAdoptionsRaisesTheEpoch) {
+  Confirmation seen = Seen();
+  seen.incarnation = seen.epoch.incarnation + 1;
+  const auto verdict = Conclude(kRules, seen);
+  const auto* bump = std::get_if<Bump>(&verdict);
+  ASSERT_TRUE(bump);
+  EXPECT_EQ(ToText(bump->reason), "restored");
+}
+
 TEST(SeatAuthority, WhatWasMeasuredSlowlyRaisesNothing) {
   Confirmation seen = Seen();
   seen.redis->identity = "r2";

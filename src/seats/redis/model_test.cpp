@@ -90,7 +90,7 @@ struct Told {
   std::int64_t until_ms = 0;
 };
 
-struct Testimony {
+struct Testified {
   RedisLook look{};
   std::map<int, Promise> read{};
   std::set<int> dead{};
@@ -227,7 +227,7 @@ class World {
     return IsOver(row.promise, epoch_, now_ms_, is_dead);
   }
 
-  std::set<int> DeadBy(const Testimony& testimony) const {
+  std::set<int> DeadBy(const Testified& testimony) const {
     std::set<int> dead;
     RedisLook look = testimony.look;
     if (planted_ == Planted::kJumpBelieved) look.redis_ms = look.read_ms + epoch_.offset_ms;
@@ -241,7 +241,7 @@ class World {
     return dead;
   }
 
-  std::optional<Told> StoreAcquire(int machine, const Testimony* testimony) {
+  std::optional<Told> StoreAcquire(int machine, const Testified* testimony) {
     const std::set<int> dead = testimony ? DeadBy(*testimony) : std::set<int>();
     for (RowModel& row : rows_)
       if (row.machine == machine) {
@@ -470,10 +470,10 @@ class World {
     co_return got;
   }
 
-  Call<std::optional<Testimony>> Look(std::size_t index) {
+  Call<std::optional<Testified>> Look(std::size_t index) {
     NodeModel& node = nodes_[index];
     const Use use = *MayUse(node);
-    Testimony testimony;
+    Testified testimony;
     co_await AskStore(index, [&] {
       testimony.look = {.epoch = epoch_.epoch, .read_ms = now_ms_, .redis_ms = 0};
       for (std::size_t i = 0; i < rows_.size(); ++i)

@@ -82,7 +82,8 @@ create index queue_sessions_due on tenure.queue_sessions (queue_id, due_ms) wher
 create index queue_sessions_reserved on tenure.queue_sessions (queue_id, reserved_for) where reserved_for <> '';
 create index queue_sessions_accepted on tenure.queue_sessions (accept_id) where accept_id is not null;
 create index queue_sessions_parked on tenure.queue_sessions (queue_id, parked_ms, session_id) where state = 3;
-create index queue_sessions_by_key on tenure.queue_sessions (queue_id, key);
+create index queue_sessions_by_key on tenure.queue_sessions (queue_id, key, generation);
+create index queue_sessions_by_name on tenure.queue_sessions (queue_id, name) where name <> key;
 
 -- What a consumer keeps with a session.
 create table tenure.queue_session_states (
@@ -126,6 +127,7 @@ create table tenure.queue_dead (
   primary key (session_id, sequence)
 );
 create index queue_dead_by_time on tenure.queue_dead (queue_id, dead_ms, session_id, sequence);
+create index queue_dead_replayed on tenure.queue_dead (replayed_ms) where replayed_ms > 0;
 
 -- Sums of a generation, in 16 rows so that transactions do not wait for each other. Each transaction changes one row of
 -- a generation, as its last lock.
@@ -183,3 +185,185 @@ create table tenure.queue_marks (
   state      bytea,
   marked_ms  bigint not null
 );
+
+-- ---- users' own transactions (docs/ground.md, Strangers): they lock and make no row that others need
+
+-- Gives a message its number at COMMIT: whoever was answered before another one sent has the lower number, also if it sent
+-- first and waited for a lock. Tells whoever puts it into its session.
+create function tenure.number_staged() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  update tenure.queue_staged set number = nextval('tenure.queue_staged_numbers') where id = new.id;
+  perform tenure.tell_waiters(new.tenant, 'queue:' || new.queue);
+  return null;
+end
+$body$;
+create constraint trigger queue_staged_number after insert on tenure.queue_staged
+  deferrable initially deferred for each row execute function tenure.number_staged();
+alter table tenure.queue_staged enable always trigger queue_staged_number;
+
+-- What tenure.queue_send and tenure.queue_send_bytes have in common.
+create function tenure.stage_message(tenant text, queue text, session_key text, payload bytea, payload_kind integer,
+                                     correlation_id text, headers jsonb, dedup_key text, ttl interval, share text) returns uuid
+language plpgsql set search_path = pg_catalog, pg_temp as $body$
+declare
+  now_ms constant bigint := tenure.now_ms();
+  new_id constant uuid := tenure.new_id(now_ms);
+  ttl_ms constant bigint := coalesce(floor(extract(epoch from stage_message.ttl) * 1000)::bigint, -1);
+  most   bigint;
+  q      record;
+begin
+  select t.queue_id, t.state, t.scope, t.max_bytes into q from tenure.queues t
+   where t.tenant = stage_message.tenant and t.name = stage_message.queue;
+  if not found or q.state = 2 then
+    raise exception 'there is no queue %', stage_message.queue using errcode = '42704';
+  end if;
+  if q.scope = 0 then
+    if stage_message.session_key is not null then
+      raise exception 'the queue % keeps no order, and takes no session_key', stage_message.queue using errcode = '22023';
+    end if;
+    return tenure.put_message(stage_message.tenant, 'queue:' || stage_message.queue, stage_message.payload,
+                              stage_message.payload_kind, null, 5, stage_message.correlation_id, stage_message.headers,
+                              stage_message.dedup_key);
+  end if;
+  if q.state = 1 then
+    raise exception 'the queue % takes no more messages', stage_message.queue using errcode = '55000';
+  end if;
+  if stage_message.session_key is null or octet_length(stage_message.session_key) not between 1 and 200
+     or stage_message.session_key ~ '[[:cntrl:]]' then
+    raise exception 'a session_key has 1 to 200 bytes and no control characters' using errcode = '22023';
+  end if;
+  if octet_length(stage_message.share) > 200 or stage_message.share ~ '[[:cntrl:]]' then
+    raise exception 'a share has at most 200 bytes and no control characters' using errcode = '22023';
+  end if;
+  if stage_message.payload is null then
+    raise exception 'a message has a payload' using errcode = '22004', hint = 'For JSON''s null pass ''null''::jsonb.';
+  end if;
+  if octet_length(stage_message.correlation_id) > 255 or octet_length(stage_message.dedup_key) > 255 then
+    raise exception 'correlation_id and dedup_key have at most 255 bytes' using errcode = '22023';
+  end if;
+  if stage_message.headers is not null and jsonb_typeof(stage_message.headers) <> 'object' then
+    raise exception 'headers are a JSON object' using errcode = '22023';
+  end if;
+  if ttl_ms < -1 or ttl_ms > 31622400000 then
+    raise exception 'a ttl is at most 366 days' using errcode = '22023';
+  end if;
+  select pg_size_bytes(regexp_replace(replace(s.value, 'iB', 'B'), '([0-9])B$', '\1')) into most
+    from tenure.settings s where s.name = 'messages.payload_max';
+  most := coalesce(most, 1048576);
+  if octet_length(stage_message.payload) > most or octet_length(stage_message.headers::text) > 16384 then
+    raise exception 'a payload has at most % bytes and headers at most 16384', most
+      using errcode = '54000', hint = 'Keep large things elsewhere and send where they are.';
+  end if;
+  if stage_message.payload_kind = 0 then
+    perform tenure.check_depth(convert_from(stage_message.payload, 'UTF8'));
+  end if;
+  if q.max_bytes > 0 and (select coalesce(sum(c.bytes), 0) from tenure.queue_counters c where c.queue_id = q.queue_id)
+                         + octet_length(stage_message.payload) > q.max_bytes then
+    raise exception 'the queue % is full', stage_message.queue using errcode = '53400';
+  end if;
+  -- An IMMEDIATE that was said before would number it now, and not at COMMIT.
+  set constraints tenure.queue_staged_number deferred;
+  insert into tenure.queue_staged (id, number, tenant, queue, key, share, payload_kind, payload, correlation_id, headers,
+                                   trace, dedup_key, staged_ms, ttl_ms)
+  values (new_id, null, stage_message.tenant, stage_message.queue, stage_message.session_key,
+          coalesce(stage_message.share, ''), stage_message.payload_kind, stage_message.payload,
+          coalesce(stage_message.correlation_id, ''), coalesce(stage_message.headers::text, ''),
+          left(coalesce(stage_message.headers ->> 'traceparent', ''), 55), coalesce(stage_message.dedup_key, ''), now_ms,
+          ttl_ms);
+  return new_id;
+end
+$body$;
+
+-- A message into an ordered queue, in your own transaction: it is sent if and when that commits.
+create function tenure.queue_send(queue text, session_key text, payload jsonb, correlation_id text default null,
+                                  headers jsonb default null, dedup_key text default null, ttl interval default null,
+                                  share text default null, tenant text default 'default') returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return tenure.stage_message(queue_send.tenant, queue_send.queue, queue_send.session_key,
+                              convert_to(queue_send.payload::text, 'UTF8'), 0, queue_send.correlation_id,
+                              queue_send.headers, queue_send.dedup_key, queue_send.ttl, queue_send.share);
+end
+$body$;
+create function tenure.queue_send_bytes(queue text, session_key text, payload bytea, correlation_id text default null,
+                                        headers jsonb default null, dedup_key text default null, ttl interval default null,
+                                        share text default null, tenant text default 'default') returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return tenure.stage_message(queue_send_bytes.tenant, queue_send_bytes.queue, queue_send_bytes.session_key,
+                              queue_send_bytes.payload, 1, queue_send_bytes.correlation_id, queue_send_bytes.headers,
+                              queue_send_bytes.dedup_key, queue_send_bytes.ttl, queue_send_bytes.share);
+end
+$body$;
+
+-- What transactions that are under way complete: compared and marked at their COMMIT.
+create table tenure.queue_completions (
+  id         bigint generated always as identity primary key,
+  session_id uuid not null,
+  tenant     text collate "C" not null,
+  fence      bigint not null,
+  sequence   bigint not null,
+  state      bytea
+);
+
+-- At COMMIT: the session's row FOR KEY SHARE, which no server waits for but who raises its fence or moves its head; in a later
+-- statement the fence is compared. Then the mark, which must rise: a COMMIT that is repeated has no second effect.
+create function tenure.mark_completed() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  s record;
+begin
+  perform from tenure.queue_sessions t where t.session_id = new.session_id for key share;
+  select t.fence, t.head, t.handed into s from tenure.queue_sessions t where t.session_id = new.session_id;
+  if not found or s.fence <> new.fence then
+    raise exception 'another fence of session % counts', new.session_id using errcode = 'TN001';
+  end if;
+  if new.sequence > s.handed then
+    raise exception 'message % of session % was not handed out', new.sequence, new.session_id using errcode = '22023';
+  end if;
+  if new.sequence >= s.head then
+    insert into tenure.queue_marks as m (session_id, fence, sequence, state, marked_ms)
+    values (new.session_id, new.fence, new.sequence, new.state, tenure.now_ms())
+    on conflict (session_id) do update
+       set fence = excluded.fence, sequence = excluded.sequence, state = excluded.state, marked_ms = excluded.marked_ms
+     where m.fence < excluded.fence or (m.fence = excluded.fence and m.sequence < excluded.sequence);
+  end if;
+  if new.sequence < s.head or not found then
+    raise exception 'message % of session % was completed before', new.sequence, new.session_id using errcode = 'TN001';
+  end if;
+  delete from tenure.queue_completions c where c.id = new.id;
+  perform tenure.tell_waiters(new.tenant, 'queue-session:' || new.session_id);
+  return null;
+end
+$body$;
+create constraint trigger queue_completion after insert on tenure.queue_completions
+  deferrable initially deferred for each row execute function tenure.mark_completed();
+alter table tenure.queue_completions enable always trigger queue_completion;
+
+-- Completes messages up to this one in your own transaction, with the effect that they had: both or neither. The hold goes on.
+create function tenure.queue_complete(session uuid, fence bigint, sequence bigint, state bytea default null,
+                                      tenant text default 'default') returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  perform from tenure.queue_sessions s join tenure.queues q on q.queue_id = s.queue_id
+    where s.session_id = queue_complete.session and q.tenant = queue_complete.tenant;
+  if not found then
+    raise exception 'there is no session %', queue_complete.session using errcode = '42704';
+  end if;
+  if queue_complete.fence is null or queue_complete.sequence is null or octet_length(queue_complete.state) > 65536 then
+    raise exception 'a fence and a sequence are needed, and a state has at most 65536 bytes' using errcode = '22023';
+  end if;
+  set constraints tenure.queue_completion deferred;
+  insert into tenure.queue_completions (session_id, tenant, fence, sequence, state)
+  values (queue_complete.session, queue_complete.tenant, queue_complete.fence, queue_complete.sequence,
+          queue_complete.state);
+end
+$body$;
+
+revoke execute on function tenure.number_staged() from public;
+revoke execute on function tenure.stage_message(text, text, text, bytea, integer, text, jsonb, text, interval, text) from public;
+revoke execute on function tenure.queue_send(text, text, jsonb, text, jsonb, text, interval, text, text) from public;
+revoke execute on function tenure.queue_send_bytes(text, text, bytea, text, jsonb, text, interval, text, text) from public;
+revoke execute on function tenure.mark_completed() from public;
+revoke execute on function tenure.queue_complete(uuid, bigint, bigint, bytea, text) from public;

@@ -77,7 +77,8 @@ create index queue_sessions_due on queue_sessions (queue_id, due_ms) where due_m
 create index queue_sessions_reserved on queue_sessions (queue_id, reserved_for) where reserved_for <> '';
 create index queue_sessions_accepted on queue_sessions (accept_id) where accept_id is not null;
 create index queue_sessions_parked on queue_sessions (queue_id, parked_ms, session_id) where state = 3;
-create index queue_sessions_by_key on queue_sessions (queue_id, key);
+create index queue_sessions_by_key on queue_sessions (queue_id, key, generation);
+create index queue_sessions_by_name on queue_sessions (queue_id, name) where name <> key;
 
 -- What a consumer keeps with a session.
 create table queue_session_states (
@@ -121,6 +122,7 @@ create table queue_dead (
   primary key (session_id, sequence)
 ) strict;
 create index queue_dead_by_time on queue_dead (queue_id, dead_ms, session_id, sequence);
+create index queue_dead_replayed on queue_dead (replayed_ms) where replayed_ms > 0;
 
 -- Sums of a generation; `lane` is 0: there is one writer.
 create table queue_counters (

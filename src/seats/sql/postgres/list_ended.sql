@@ -2,13 +2,13 @@
 -- still in its seat, is not over.
 -- Parameters: $1 license_id, $2 machine ('': any), $3 person, $4 1: any person, $5 only seq below, $6 how many at most
 -- Result: license_id, seq, kind, ended_ms, slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
--- ticket_id, address, user_agent, metadata
+-- ticket_id, address, user_agent, metadata, horizon_ms, epoch
 -- Locks: none
 select g.license_id, g.seq, g.kind, g.at_ms, coalesce(g.slot, 0), 0, 0, coalesce(g.former_id, g.session_id),
        (g.detail::json ->> 'machine'), coalesce((g.detail::json ->> 'person'), ''), coalesce(g.fence, 0),
        coalesce((select min(b.at_ms) from tenure.seat_log b where b.session_id = coalesce(g.former_id, g.session_id)), 0),
        coalesce((g.detail::json ->> 'last_heartbeat_ms')::bigint, 0), g.at_ms, 0, 0, null::uuid,
-       coalesce((g.detail::json ->> 'address'), ''), '', ''
+       coalesce((g.detail::json ->> 'address'), ''), '', '', 0, 0
   from tenure.seat_log g
  where g.license_id = $1::uuid and g.seq < $5::bigint
    and (g.kind in ('LICENSE_SEAT_RELEASED', 'LICENSE_SEAT_EXPIRED', 'LICENSE_SEAT_RESUMED')

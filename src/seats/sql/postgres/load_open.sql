@@ -2,10 +2,10 @@
 -- lapsed first. As many as are asked for, and as there are tickets in front of the line.
 -- Parameters: $1 license_id[]; each once; $2 how many of each[], $3 how much of a line
 -- Result: ordinal, slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
--- ticket_id, address, user_agent, metadata
+-- ticket_id, address, user_agent, metadata, horizon_ms, epoch
 -- Locks: none; an open seat changes only under the locks of lock_licenses.sql
 select item.ordinal, s.slot, s.open, s.lapsed_ms, s.session_id, s.machine, s.person, s.fence, s.started_ms, s.beat_ms, s.expires_ms,
-       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata
+       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata, s.horizon_ms, s.epoch
   from unnest($1::uuid[], $2::bigint[]) with ordinality as item (license_id, wanted, ordinal)
  cross join lateral (select *
                        from tenure.seats s

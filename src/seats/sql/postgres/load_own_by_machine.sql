@@ -2,10 +2,10 @@
 -- reads what it left. Nobody who holds a seat's lock waits for anything, so the wait is short.
 -- Parameters: $1 license_id[], $2 machine[]; each pair once, the licences locked by lock_licenses.sql
 -- Result: ordinal, slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
--- ticket_id, address, user_agent, metadata
+-- ticket_id, address, user_agent, metadata, horizon_ms, epoch
 -- Lock order: seats, after the licences; ascending
 select item.ordinal, s.slot, s.open, s.lapsed_ms, s.session_id, s.machine, s.person, s.fence, s.started_ms, s.beat_ms, s.expires_ms,
-       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata
+       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata, s.horizon_ms, s.epoch
   from unnest($1::uuid[], $2::text[]) with ordinality as item (license_id, machine, ordinal)
   join tenure.seats s on s.license_id = any (array[item.license_id]) and s.machine = item.machine
  order by s.license_id, s.slot

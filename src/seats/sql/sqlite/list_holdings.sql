@@ -1,9 +1,9 @@
 -- A page of a licence's holdings that have a seat, newest first. ?1 license_id, ?2 machine ('': any), ?3 person, ?4 1: any
 -- person, ?5 only fences below, ?6 how many at most, ?7 state (0 any, 1 active, 2 lapsed), ?8 now_ms
 -- Result: license_id, fence, null, null, slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
--- ticket_id, address, user_agent, metadata
+-- ticket_id, address, user_agent, metadata, horizon_ms, epoch
 select s.license_id, s.fence, null, null, s.slot, s.open, s.lapsed_ms, s.session_id, s.machine, s.person, s.fence, s.started_ms, s.beat_ms, s.expires_ms,
-       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata
+       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata, s.horizon_ms, s.epoch
   from seats s
  where s.license_id = ?1 and s.session_id is not null and (?2 = '' or s.machine = ?2)
    and (?4 = 1 or s.person = ?3) and s.fence < ?5

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "http/answering.hpp"
+#include "http/router.hpp"
+#include "queues/queues.hpp"
+
+namespace tenure::queues {
+
+/// What the routes work with.
+struct RouteParts {
+  Queues& queues;
+  std::size_t payload_max = 0;  ///< messages.payload_max
+};
+
+/// Answers `body`, which has nothing in it; 404 when there is no such queue.
+void ReplyUnlessUnknown(const RouteParts& parts, const http::ExchangePtr& to, std::string body);
+
+void AddConsumerRoutes(http::Router& router, const RouteParts& parts);
+void AddOperatorRoutes(http::Router& router, const RouteParts& parts);
+void AddLetterRoutes(http::Router& router, const RouteParts& parts);
+void AddRoutes(http::Router& router, const RouteParts& parts);
+
+}  // namespace tenure::queues

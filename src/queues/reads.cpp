@@ -1,0 +1,106 @@
+#include "queues/reads.hpp"
+
+#include <fmt/format.h>
+
+#include "base/time_text.hpp"
+#include "queues/columns.hpp"
+#include "queues_sql/queries.hpp"
+
+namespace tenure::queues {
+
+db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
+                                     std::int64_t rows) {
+  return tx.Queue(sql::kListQueues, std::string_view(request.tenant),
+                  std::string_view(request.name), std::string_view(request.after), rows);
+}
+
+QueueView ReadQueueView(const db::Rows::Row& row) {
+  QueueView view{ReadQueue(row), {}};
+  db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
+               &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
+  return view;
+}
+
+db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsRequest& request,
+                                       std::int64_t rows) {
+  if (request.id || !request.key.empty())
+    return tx.Queue(sql::kFindSessions, std::string_view(request.tenant),
+                    std::string_view(request.queue), request.id.value_or(base::Uuid()),
+                    std::string_view(request.key), rows);
+  return tx.Queue(sql::kListSessions, std::string_view(request.tenant),
+                  std::string_view(request.queue),
+                  request.state ? static_cast<std::int64_t>(*request.state) : std::int64_t{-1},
+                  std::string_view(request.after_key), request.after_generation, rows);
+}
+
+SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms) {
+  return {ReadSession(row), ReadQueue(row, kSessionColumnCount),
+          row.Int(kSessionColumnCount + kQueueColumnCount),
+          row.Int(kSessionColumnCount + kQueueColumnCount + 1) != 0, now_ms};
+}
+
+std::string_view SessionView::Reason() const {
+  if (session.state == State::kParked) return "parked";
+  if (session.state == State::kHeld) return session.lease_until_ms > now_ms ? "held" : "overdue";
+  if (!session.HasWork()) return "idle";
+  if (queue.paused()) return "paused";
+  if (is_behind) return "generation";
+  if (session.not_before_ms > now_ms) return "backoff";
+  if (session.reserved_until_ms > now_ms) return "reserved";
+  return "ready";
+}
+
+std::string SessionView::Why() const {
+  const std::string_view reason = Reason();
+  if (reason == "parked")
+    return fmt::format(
+        "Message {} cannot be processed ({}: {}); the session waits since {} for "
+        "somebody to resume or skip it, and {} follow.",
+        session.head, ToText(session.reason), session.error, base::UtcText(session.parked_ms),
+        session.depth() - 1);
+  if (reason == "held")
+    return fmt::format("{} holds it since {}, at message {}, until {}.", session.consumer,
+                       base::UtcText(session.turn_ms), session.head,
+                       base::UtcText(session.lease_until_ms));
+  if (reason == "overdue")
+    return fmt::format(
+        "{} held it until {} and has not been heard of since; the next accept takes "
+        "it over.",
+        session.consumer, base::UtcText(session.lease_until_ms));
+  if (reason == "idle") return "It has no messages that are not done.";
+  if (reason == "paused")
+    return fmt::format("The queue is paused since {}: {}.", base::UtcText(queue.paused_ms),
+                       queue.paused_reason);
+  if (reason == "generation")
+    return "It is of a new generation of the queue, which waits until the older one is empty.";
+  if (reason == "backoff")
+    return fmt::format("Message {} failed ({}); it is tried again at {}.", session.head,
+                       session.error, base::UtcText(session.not_before_ms));
+  if (reason == "reserved")
+    return fmt::format("It is reserved for {} until {}.", session.reserved_for,
+                       base::UtcText(session.reserved_until_ms));
+  return fmt::format("It is ready: {} messages wait for somebody to accept it.", session.depth());
+}
+
+db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,
+                                   std::int64_t rows) {
+  return tx.Queue(sql::kListMessages, std::string_view(request.tenant),
+                  std::string_view(request.queue), request.session, request.from, rows);
+}
+
+PeekedMessage ReadPeeked(const db::Rows::Row& row) {
+  PeekedMessage peeked{db::ReadAs<Message>(row, kMessageColumns)};
+  constexpr std::size_t kRest = std::tuple_size_v<decltype(kMessageColumns)>;
+  peeked.head = row.Int(kRest);
+  peeked.dead = row.Int(kRest + 1) != 0;
+  peeked.parked = row.Int(kRest + 2) != 0;
+  return peeked;
+}
+
+std::string_view PeekedMessage::State() const {
+  if (dead) return "dead";
+  if (message.sequence < head) return "done";
+  return parked && message.sequence == head ? "parked" : "waiting";
+}
+
+}  // namespace tenure::queues

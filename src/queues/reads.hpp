@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/method.hpp"
+#include "queues/message.hpp"
+
+namespace tenure::queues {
+
+// Looks: queues, sessions, messages.
+
+/// Sums of a queue's counters, over all generations.
+struct QueueSums {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+  std::int64_t ready = 0;  ///< sessions with messages that nobody holds; backing off, too
+  std::int64_t held = 0;
+  std::int64_t parked = 0;
+};
+struct QueueView {
+  QueueRow queue{};
+  QueueSums sums{};
+};
+struct QueuesRequest {
+  std::string tenant{};
+  std::string name{};   ///< empty: any
+  std::string after{};  ///< the name behind which the page begins
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, name, after); }
+};
+db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
+                                     std::int64_t rows);
+QueueView ReadQueueView(const db::Rows::Row& row);
+
+struct SessionView {
+  SessionRow session{};
+  QueueRow queue{};
+  std::int64_t head_enqueued_ms = 0;  ///< 0: there is no message
+  bool is_behind = false;             ///< an older generation has messages
+  std::int64_t now_ms = 0;
+
+  /// Why it does not move, or what it waits for: a word, and a sentence.
+  std::string_view Reason() const;
+  std::string Why() const;
+};
+struct SessionsRequest {
+  std::string tenant{};
+  std::string queue{};
+  // Those that are named; then the rest does not count.
+  std::optional<base::Uuid> id{};
+  std::string key{};  ///< or printed name; empty: any
+  // A page of all.
+  std::optional<State> state{};
+  std::string after_key{};  ///< the page begins behind this one, of this generation
+  std::int64_t after_generation = 0;
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue, key, after_key); }
+};
+db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsRequest& request,
+                                       std::int64_t rows);
+SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms);
+
+/// A message of a session, without a hold on it.
+struct PeekedMessage {
+  Message message{};
+  std::int64_t head = 0;  ///< of its session
+  bool dead = false;
+  bool parked = false;
+
+  std::string_view State() const;
+};
+struct PeekRequest {
+  std::string tenant{};
+  std::string queue{};
+  base::Uuid session{};
+  std::int64_t from = 0;
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,
+                                   std::int64_t rows);
+PeekedMessage ReadPeeked(const db::Rows::Row& row);
+
+}  // namespace tenure::queues

@@ -1,0 +1,107 @@
+// What operators see of queues, sessions and messages, on every store.
+
+#include "queues/contract_fixture.hpp"
+
+namespace tenure::queues {
+namespace {
+
+using store::EngineKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class LookContract : public QueuesContract {
+ protected:
+  SessionView Find(const std::string& key) {
+    const auto page = a_.Call(a_.queues(), &Queues::ListSessions,
+                              {.tenant = "default", .queue = "q", .key = key});
+    EXPECT_EQ(page.rows.size(), 1u);
+    return page.rows.empty() ? SessionView() : page.rows.front();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Stores, LookContract,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         store::EngineName);
+
+TEST_P(LookContract, QueuesAreListedWithWhatTheirCountersSay) {
+  a_.Declare();
+  a_.Declare({}, "", "r");
+  a_.Send("k", "12345");
+  a_.Send("l");
+  a_.AcceptOne();
+  const auto page = a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .limit = 1});
+  ASSERT_EQ(page.rows.size(), 1u);
+  EXPECT_TRUE(page.has_more);
+  EXPECT_EQ(page.rows[0].sums.messages, 2);
+  EXPECT_EQ(page.rows[0].sums.bytes, 7);
+  EXPECT_EQ(page.rows[0].sums.held, 1);
+  EXPECT_EQ(page.rows[0].sums.ready, 1);
+  const auto next =
+      a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .after = "q", .limit = 1});
+  EXPECT_EQ(next.rows.at(0).queue.name, "r");
+  EXPECT_TRUE(a_.Call(a_.queues(), &Queues::List, {.tenant = "other"}).rows.empty());
+}
+
+TEST_P(LookContract, SessionsAreListedByTheirKeysAndFoundByWhatIsPrintedOfThem) {
+  a_.Declare();
+  NewMessage named = a_.Of("acme/r1/thread/7");
+  named.name = "acme/shop/issue/7";
+  a_.Send({named, a_.Of("k"), a_.Of("l")});
+  a_.AcceptOne();
+  SessionsRequest request{.tenant = "default", .queue = "q"};
+  request.limit = 2;
+  const auto page = a_.Call(a_.queues(), &Queues::ListSessions, request);
+  ASSERT_EQ(page.rows.size(), 2u);
+  EXPECT_TRUE(page.has_more);
+  request.after_key = page.rows.back().session.key;
+  request.after_generation = page.rows.back().session.generation;
+  EXPECT_EQ(a_.Call(a_.queues(), &Queues::ListSessions, request).rows.at(0).session.key, "l");
+  request = {.tenant = "default", .queue = "q", .state = State::kHeld};
+  EXPECT_EQ(a_.Call(a_.queues(), &Queues::ListSessions, request).rows.size(), 1u);
+  EXPECT_EQ(Find("acme/shop/issue/7").session.key, "acme/r1/thread/7");
+  EXPECT_GT(Find("k").head_enqueued_ms, 0);
+}
+
+TEST_P(LookContract, EverySessionSaysWhyItDoesNotMove) {
+  a_.Declare({.max_delivery_count = 2});
+  a_.Send("k");
+  EXPECT_EQ(Find("k").Reason(), "ready");
+  HeldSession held = a_.AcceptOne("ann");
+  EXPECT_THAT(Find("k").Why(), HasSubstr("ann holds it"));
+  clock().Advance(300'000);
+  EXPECT_EQ(Find("k").Reason(), "overdue");
+  a_.Fail(held, 1, "it broke");
+  EXPECT_THAT(Find("k").Why(), HasSubstr("failed (it broke)"));
+  clock().Advance(10'000);
+  held = a_.AcceptOne();
+  a_.Fail(held, 1, "it broke");
+  EXPECT_THAT(Find("k").Why(), HasSubstr("max_delivery_count: it broke"));
+  a_.Complete(held, 1);
+  EXPECT_EQ(Find("k").Reason(), "idle");
+  a_.Send("l");
+  Report transfer = a_.Of(Report::Kind::kTransfer, a_.AcceptOne());
+  transfer.to = "ben";
+  a_.Tell(transfer);
+  EXPECT_THAT(Find("l").Why(), HasSubstr("reserved for ben"));
+  a_.Pause(true);
+  EXPECT_THAT(Find("l").Why(), HasSubstr("paused"));
+  a_.Pause(false);
+  a_.Declare({}, "another rule");
+  a_.Send("m");
+  EXPECT_EQ(Find("m").Reason(), "generation");
+}
+
+TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {
+  a_.Declare({.max_delivery_count = 1, .on_dead_letter = DeadLetterPolicy::kSkip});
+  for (int i = 0; i < 3; ++i) a_.Send("k");
+  const HeldSession held = a_.AcceptOne();
+  a_.Complete(held, 1);
+  a_.Fail(held, 2);
+  const auto page =
+      a_.Call(a_.queues(), &Queues::Peek, {.tenant = "default", .queue = "q", .session = held.id});
+  std::vector<std::string> states;
+  for (const PeekedMessage& each : page.rows) states.emplace_back(each.State());
+  EXPECT_THAT(states, ElementsAre("done", "dead", "waiting"));
+}
+
+}  // namespace
+}  // namespace tenure::queues

@@ -1,0 +1,18 @@
+-- A page of queues in the order of their names, with what their counters say. Parameters: $1 tenant, $2 name ('': any), $3 the
+-- name behind which it begins, $4 how many at most
+-- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked
+-- Locks: none
+select
+       q.queue_id, q.tenant, q.name, q.state, q.generation, q.oldest, q.key_rule, q.paused_ms, q.paused_reason,
+       q.floor_fence, q.floor_sequence, q.scope, q.max_sessions, q.session_timeout_ms, q.idle_timeout_ms,
+       q.max_duration_ms, q.max_messages, q.max_delivery_count, q.backoff_ms, q.backoff_max_ms, q.on_dead_letter,
+       q.ttl_ms, q.depth_threshold, q.max_bytes, q.dedup_ms, q.history_ms,
+       coalesce((select sum(c.messages) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       coalesce((select sum(c.bytes) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       coalesce((select sum(c.ready) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       coalesce((select sum(c.held) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       coalesce((select sum(c.parked) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint
+  from tenure.queues q
+ where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
+ order by q.name
+ limit $4::bigint

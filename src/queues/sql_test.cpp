@@ -1,0 +1,162 @@
+// Users' own transactions on PostgreSQL: what they send and complete (Q1), and whom they keep waiting.
+
+#include <libpq-fe.h>
+
+#include "queues/contract_fixture.hpp"
+
+namespace tenure::queues {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Outcome = ReportOutcome::Kind;
+
+/// A user of the same database, with a connection of its own.
+class SqlUser {
+ public:
+  explicit SqlUser(const std::string& url) : connection_(PQconnectdb(url.c_str()), PQfinish) {}
+
+  void Ask(const std::string& sql) { EXPECT_EQ(ErrorOf(sql), ""); }
+  /// Empty: it went well.
+  std::string ErrorOf(const std::string& sql) {
+    const std::unique_ptr<PGresult, void (*)(PGresult*)> result(
+        PQexec(connection_.get(), sql.c_str()), PQclear);
+    return PQresultErrorMessage(result.get());
+  }
+  void Send(const std::string& payload) {
+    Ask("select tenure.queue_send('q', 'k', '" + payload + "')");
+  }
+
+ private:
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
+};
+
+class SqlQueues : public QueuesContract {
+ protected:
+  SqlUser Connect() { return SqlUser(store_.url()); }
+  std::vector<std::string> Payloads() {
+    std::vector<std::string> payloads;
+    for (const HeldSession& session : a_.Accept(a_.Ask()).sessions)
+      for (const Message& each : session.messages) payloads.push_back(each.payload);
+    return payloads;
+  }
+  static std::string Completing(const HeldSession& held, std::int64_t sequence) {
+    return "select tenure.queue_complete('" + held.id.ToString() + "', " +
+           std::to_string(held.fence) + ", " + std::to_string(sequence) + ", 'done')";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Stores, SqlQueues,
+                         testing::Values(store::EngineKind::kPostgres,
+                                         store::EngineKind::kPooledPostgres),
+                         store::EngineName);
+
+TEST_P(SqlQueues, Q1_TheOrderIsThatOfTheCommitsAndARollbackLeavesNothing) {
+  a_.Declare();
+  SqlUser first = Connect(), second = Connect(), third = Connect();
+  for (SqlUser* const user : {&first, &second, &third}) user->Ask("begin");
+  first.Send("1");
+  third.Send("3");
+  second.Send("2");
+  EXPECT_THAT(Payloads(), ElementsAre()) << "nothing is committed";
+  second.Ask("commit");
+  third.Ask("rollback");
+  a_.Send("k", "4");
+  first.Ask("commit");
+  EXPECT_THAT(Payloads(), ElementsAre("2", "4", "1"));
+}
+
+TEST_P(SqlQueues, AnOpenTransactionDelaysNobody) {
+  a_.Declare();
+  SqlUser user = Connect();
+  user.Ask("begin");
+  user.Send("1");
+  a_.Send("k", "2");
+  EXPECT_THAT(Payloads(), ElementsAre("2"));
+  user.Ask("commit");
+}
+
+TEST_P(SqlQueues, ImmediateConstraintsThatWereSaidBeforeDoNoHarm) {
+  a_.Declare();
+  SqlUser first = Connect(), second = Connect();
+  first.Ask("begin");
+  first.Ask("set constraints all immediate");
+  first.Send("1");
+  second.Send("2");
+  first.Ask("commit");
+  EXPECT_THAT(Payloads(), ElementsAre("2", "1"));
+}
+
+TEST_P(SqlQueues, ADedupKeyCountsForBothWaysIn) {
+  a_.Declare();
+  SqlUser user = Connect();
+  user.Ask("select tenure.queue_send('q', 'k', '1', dedup_key => 'once')");
+  user.Ask("select tenure.queue_send('q', 'k', '2', dedup_key => 'once')");
+  NewMessage message = a_.Of("k", "3");
+  message.dedup_key = "once";
+  a_.Send({message});
+  EXPECT_THAT(Payloads(), ElementsAre("1"));
+}
+
+TEST_P(SqlQueues, WhatIsWrongIsRefusedAtTheCall) {
+  SqlUser user = Connect();
+  EXPECT_THAT(user.ErrorOf("select tenure.queue_send('q', 'k', '1')"), HasSubstr("no queue q"));
+  a_.Declare();
+  for (const char* const call :
+       {"tenure.queue_send('q', null, '1')", "tenure.queue_send('q', '', '1')",
+        "tenure.queue_send('q', E'a\\nb', '1')", "tenure.queue_send('q', 'k', null)",
+        "tenure.queue_send('q', 'k', '1', headers => '[]')",
+        "tenure.queue_send('q', 'k', '1', ttl => '-1 second')",
+        "tenure.queue_send_bytes('q', repeat('k', 201), 'x')",
+        "tenure.queue_complete('0190a6b2-7c1e-8000-8000-00000000002a', 1, 1)"})
+    EXPECT_NE(user.ErrorOf(std::string("select ") + call), "") << call;
+  EXPECT_THAT(Payloads(), ElementsAre());
+}
+
+TEST_P(SqlQueues, CompletingInTheEffectsTransactionIsBothOrNeither) {
+  a_.Declare();
+  for (int i = 0; i < 3; ++i) a_.Send("k");
+  const HeldSession held = a_.AcceptOne();
+  SqlUser user = Connect();
+  user.Ask("begin");
+  user.Ask(Completing(held, 2));
+  user.Ask("rollback");
+  EXPECT_EQ(a_.Tell(a_.Of(Report::Kind::kReceive, held)).row.head, 1);
+  user.Ask(Completing(held, 2));
+  EXPECT_THAT(user.ErrorOf(Completing(held, 2)), HasSubstr("completed before"));
+  EXPECT_THAT(user.ErrorOf(Completing(held, 4)), HasSubstr("was not handed out"));
+  const ReportOutcome next = a_.Tell(a_.Of(Report::Kind::kReceive, held));
+  EXPECT_EQ(next.row.head, 3);
+  EXPECT_THAT(Sequences(next.messages), ElementsAre(3));
+  EXPECT_EQ(a_.Complete(held, 2).kind, Outcome::kGone);
+  a_.Release(held);
+  const HeldSession again = a_.AcceptOne();
+  EXPECT_EQ(again.state, "done") << "its state came with it";
+  EXPECT_THAT(user.ErrorOf(Completing(held, 3)), HasSubstr("another fence"));
+}
+
+TEST_P(SqlQueues, Q1_ATransactionThatCompletesKeepsATakeOverWaitingAndNothingElse) {
+  a_.Declare({.max_delivery_count = 0});
+  a_.Send("k");
+  a_.Send("k");
+  const HeldSession held = a_.AcceptOne();
+  SqlUser user = Connect();
+  user.Ask("begin");
+  user.Ask(Completing(held, 1));
+  user.Ask("set constraints all immediate");
+  EXPECT_EQ(a_.Tell(a_.Of(Report::Kind::kRenew, held)).kind, Outcome::kDone);
+  EXPECT_EQ(a_.Send("k").sequence, 3);
+  a_.Send("l");
+  EXPECT_EQ(a_.AcceptOne("d").key, "l");
+  clock().Advance(300'000);
+  const AcceptReply passed = a_.Accept(a_.Ask(5, "e"));
+  EXPECT_EQ(passed.sessions.size(), 1u) << "l, whose hold is over";
+  EXPECT_TRUE(passed.has_left) << "it asks again";
+  user.Ask("commit");
+  const AcceptReply taken = a_.Accept(a_.Ask(5, "e"));
+  ASSERT_EQ(taken.sessions.size(), 1u);
+  EXPECT_THAT(Sequences(taken.sessions[0].messages), ElementsAre(2))
+      << "1 is done, and 2 was tried before";
+}
+
+}  // namespace
+}  // namespace tenure::queues

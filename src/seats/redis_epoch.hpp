@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/uuid.hpp"
+#include "db/method.hpp"
+#include "seats/promise.hpp"
+
+namespace tenure::seats {
+
+/// Which Redis keeps heartbeats, and the store's time, which was read before that.
+struct EpochSeen {
+  RedisEpoch epoch{};
+  std::int64_t incarnation = 0;  ///< of the store
+  std::int64_t longest_ms = 0;   ///< the longest ttl and grace that any licence ever had
+  std::int64_t now_ms = 0;
+};
+EpochSeen ReadRedisEpochNow(db::Transaction& tx, std::int64_t now_ms);
+
+/// A process says that it uses the Redis of this epoch.
+struct UseRequest {
+  std::int64_t epoch = 0;
+  std::size_t bytes() const { return sizeof(UseRequest); }
+};
+struct UseReply {};
+void NoteUse(db::Transaction& tx, db::Items<UseRequest, UseReply> items);
+
+/// Another Redis keeps heartbeats from now on, or none does. Nothing that was promised before counts when
+/// the freeze is over: it begins here, with the longest ttl and grace that any licence ever had.
+struct RaiseRequest {
+  std::int64_t from = 0;
+  std::optional<std::string> identity{};
+  std::int64_t offset_ms = 0;
+  RedisRules rules{};
+
+  std::size_t bytes() const { return identity ? identity->size() : 0; }
+};
+struct RaiseReply {
+  bool raised = false;  ///< false: another process was first, or the freeze before it lasts
+  RedisEpoch epoch{};   ///< as it is now
+};
+void RaiseEpoch(db::Transaction& tx, db::Items<RaiseRequest, RaiseReply> items);
+
+/// The seats of a licence that only a Redis keeps: what the store promised has passed, and they are not
+/// over. It is asked about these; what it says counts while they are as they were read here.
+struct CandidatesRequest {
+  base::Uuid license{};
+  std::size_t bytes() const { return sizeof(CandidatesRequest); }
+};
+struct CandidatesReply {
+  struct Seat {
+    std::int64_t slot = 0;
+    Promise promise{};
+  };
+  std::vector<Seat> seats{};
+  std::int64_t epoch = 0;
+  std::int64_t now_ms = 0;  ///< read before the seats
+};
+void FindCandidates(db::Transaction& tx, db::Items<CandidatesRequest, CandidatesReply> items);
+
+}  // namespace tenure::seats

@@ -1,0 +1,7 @@
+-- A seat that a Redis says is dead. Whether the testimony counts is decided by the row as it is here. ?1 license_id, ?2 slot
+-- Result: slot, open, lapsed_ms, session_id, machine, person, fence, started_ms, beat_ms, expires_ms, prior_ms, revoked,
+-- ticket_id, address, user_agent, metadata, horizon_ms, epoch
+select s.slot, s.open, s.lapsed_ms, s.session_id, s.machine, s.person, s.fence, s.started_ms, s.beat_ms, s.expires_ms,
+       s.prior_ms, s.revoked, s.ticket_id, s.address, s.user_agent, s.metadata, s.horizon_ms, s.epoch
+  from seats s
+ where s.license_id = ?1 and s.slot = ?2 and s.open = 0
