@@ -26,7 +26,7 @@ constexpr std::array<std::uint8_t, 256> kHexValues = [] {
 
 /// Where each byte's two digits stand in the text.
 constexpr std::array<std::uint8_t, 16> kHexPlaces{0,  2,  4,  6,  9,  11, 14, 16,
-                                               19, 21, 24, 26, 28, 30, 32, 34};
+                                                  19, 21, 24, 26, 28, 30, 32, 34};
 
 /// A thread's stock of random bytes. A fork would share it with the child; Tenure never forks.
 struct RandomPool {

@@ -425,8 +425,7 @@ TEST(Routing, ThePageOfTheTableIsMadeOfTheTable) {
       << "rows are found by bisection";
   const char* const source = std::getenv("TENURE_SOURCE_DIR");
   if (!source) GTEST_SKIP() << "TENURE_SOURCE_DIR is not set (ctest sets it)";
-  const std::string page =
-      base::ReadWholeFile(std::string(source) + "/docs/webhooks.md", 1 << 20);
+  const std::string page = base::ReadWholeFile(std::string(source) + "/docs/webhooks.md", 1 << 20);
   EXPECT_NE(page.find(text), std::string::npos) << "the page must have this:\n" << text;
 }
 
