@@ -150,6 +150,9 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   return running;
 }
 
+/// A file of keys that cannot be read is said before the store is touched. Throws base::UserError.
+void Check(const config::Settings& settings, config::Problems&) { VaultOf(settings.secrets); }
+
 }  // namespace
 
 server::Capability Capability() {
@@ -158,7 +161,8 @@ server::Capability Capability() {
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::push,
           .commands = Commands,
-          .run = Run};
+          .run = Run,
+          .check = Check};
 }
 
 }  // namespace tenure::push
