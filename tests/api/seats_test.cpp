@@ -413,7 +413,8 @@ TEST_P(SeatsAlone, ASeatOutlivesTheServerThatGaveIt) {
 TEST_P(SeatsOverHttp, AnOrganisationHasOneSpellingAndIsNeverNobody) {
   const std::string id = NewUuid();
   std::string loud = id;
-  std::ranges::transform(loud, loud.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(loud, loud.begin(),
+                         [](char c) { return static_cast<char>(std::toupper(c)); });
   const std::string organizations = "/api/v1/organizations";
   const std::string made = R"({"id":")" + loud + R"(","name":"Acme"})";
   EXPECT_EQ(api_.Call("POST", organizations, made).Json()["id"].Text(), id);
