@@ -17,12 +17,13 @@ void RaiseDescriptorLimit(int connections) {
   setrlimit(RLIMIT_NOFILE, &limit);  // where it is refused, the limit stays as it is
 }
 
-int ConnectionsWithinLimit(int connections) {
+int ConnectionsWithinLimit(int connections, int others) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return connections;
-  const auto needed = static_cast<rlim_t>(connections) + kReservedDescriptors;
+  const auto needed =
+      static_cast<rlim_t>(connections) + static_cast<rlim_t>(others) + kReservedDescriptors;
   if (limit.rlim_cur >= needed) return connections;
-  const int room = std::max(1, static_cast<int>(limit.rlim_cur) - kReservedDescriptors);
+  const int room = std::max(1, static_cast<int>(limit.rlim_cur) - others - kReservedDescriptors);
   base::LogWarn("http.max_connections",
                 "fewer connections are served than http.max_connections: the limit of open files "
                 "(ulimit -n) has no room for more",

@@ -10,9 +10,9 @@ inline constexpr int kReservedDescriptors = 192;
 /// limit when that is lower.
 void RaiseDescriptorLimit(int connections);
 
-/// How many of `connections` clients the limit of open files has room for; says so when it is fewer.
-/// The store's connections come first: a client that is one too many is told so, a store without a
-/// descriptor stops everybody.
-int ConnectionsWithinLimit(int connections);
+/// How many of `connections` clients the limit of open files has room for, beside `others` that are
+/// opened for something else; says so when it is fewer. The store's connections come first: a client
+/// that is one too many is told so, a store without a descriptor stops everybody.
+int ConnectionsWithinLimit(int connections, int others);
 
 }  // namespace tenure::app

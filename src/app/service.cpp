@@ -13,6 +13,7 @@
 #include "db/maintenance.hpp"
 #include "leases/leases.hpp"
 #include "page/routes.hpp"
+#include "push/places.hpp"
 #include "server/capability.hpp"
 #include "tasks/tasks.hpp"
 
@@ -96,7 +97,8 @@ http::ServerOptions ServerOptionsOf(const config::Settings& settings,
   options.certificate = certificate;
   options.threads = settings.http.threads > 0 ? settings.http.threads : ThreadsByCores();
   options.max_body_bytes = settings.http.max_body_bytes;
-  options.max_connections = ConnectionsWithinLimit(settings.http.max_connections);
+  options.max_connections = ConnectionsWithinLimit(
+      settings.http.max_connections, settings.push.allow.empty() ? 0 : push::kLeastUnderWay);
   options.proxies = ProxiesOf(settings.http);
   options.rate_classes = RateClassesOf(settings.rate_limits, capabilities);
   return options;

@@ -2,6 +2,7 @@
 #include "audit/capability.hpp"
 #include "base/json_text.hpp"
 #include "base/json_writer.hpp"
+#include "base/tenant.hpp"
 #include "base/time_text.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
@@ -19,7 +20,8 @@ constexpr std::size_t kMaxCursorBytes = 50;
 ListRequest DecodeList(const ExchangePtr& exchange) {
   http::QueryFields fields(exchange->request().query);
   ListRequest list;
-  list.tenant = fields.Text("tenant", kMaxNameBytes).value_or("");
+  const std::string tenant = fields.Text("tenant", kMaxNameBytes).value_or("");
+  list.tenant = base::CanonicalTenant(tenant).value_or(tenant);
   list.person = fields.Text("person", kMaxNameBytes).value_or("");
   list.act = fields.Text("act", kMaxNameBytes).value_or("");
   list.object = fields.Text("object", kMaxNameBytes).value_or("");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/caller.hpp"
+#include "base/error.hpp"
 #include "http/exchange.hpp"
 
 /// How a route goes on when its capability has decided: as a callback that takes a result, which is
@@ -78,7 +79,9 @@ auto KeepingShare(Waits::Share share, Done done) {
 }
 
 /// For a request that waits: who has gone gets nothing that nobody would use.
+/// REQUIRES: it has a share of what may be waited for (Exchange::BeginWait).
 inline void AbandonWhenGone(const ExchangePtr& exchange, base::Task abandon) {
+  TENURE_CHECK(exchange->has_share(), "who waits has a share of what may be waited for");
   if (exchange->replied()) return;  // refused at once, as when the store is away
   auto gone = [exchange, abandon = std::move(abandon)]() mutable {
     exchange->Conclude("abandoned");

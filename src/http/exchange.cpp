@@ -114,6 +114,7 @@ void Exchange::CheckMayWait() const {
 
 Waits::Share Exchange::BeginWait(std::size_t things) {
   CheckMayWait();
+  has_share_ = true;
   return connection_->waits().Begin(*request().principal, things);
 }
 

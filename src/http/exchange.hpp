@@ -71,6 +71,7 @@ class Exchange final : public base::LogSource {
   /// kept until the wait is over. Throws ProblemError when this process, or the one who asks, waits
   /// for too much already.
   Waits::Share BeginWait(std::size_t things);
+  bool has_share() const { return has_share_; }
 
   /// Closes the connection without an answer, as a server that dies does: for trying what clients
   /// make of it. Answers before it that have not left yet are lost too.
@@ -108,6 +109,7 @@ class Exchange final : public base::LogSource {
   Quota quota_;
   const std::int64_t started_us_;
   bool replied_ = false;
+  bool has_share_ = false;
 };
 
 /// Where the request says that it hangs; nothing when it says nothing, or nothing proper.

@@ -9,31 +9,14 @@
 #include <gmock/gmock.h>
 
 #include "messages/test_process.hpp"
+#include "store/before_step.hpp"
 #include "store/tables.hpp"
 
 namespace tenure::messages {
 namespace {
 
+using store::BeforeStep;
 using store::EngineKind;
-
-/// Does something, once, before a step of somebody's transaction.
-class BeforeStep final : public db::StepHook {
- public:
-  BeforeStep(db::Lane& lane, std::string step, std::function<void()> what)
-      : lane_(lane), step_(std::move(step)), what_(std::move(what)) {
-    lane_.connection().SetHook(this);
-  }
-  ~BeforeStep() override { lane_.connection().SetHook(nullptr); }
-  void Before(std::string_view step) override {
-    if (step == step_ && what_) std::exchange(what_, nullptr)();
-  }
-  void After(std::string_view) override {}
-
- private:
-  db::Lane& lane_;
-  const std::string step_;
-  std::function<void()> what_;
-};
 
 class MessageRaces : public testing::TestWithParam<EngineKind> {
  protected:

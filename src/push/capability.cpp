@@ -42,10 +42,10 @@ std::string WhyOff(const config::Settings& settings) {
 std::int64_t MostUnderWay(const config::Settings& settings) {
   constexpr std::int64_t kReserved = 256;
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kReserved;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kLeastUnderWay;
   const auto files = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, 1 << 30));
   const std::int64_t room = files - settings.http.max_connections - kReserved;
-  return std::clamp<std::int64_t>(room, kReserved, kMostUnderWay);
+  return std::clamp<std::int64_t>(room, kLeastUnderWay, kMostUnderWay);
 }
 
 struct Process {
@@ -150,6 +150,9 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   return running;
 }
 
+/// A file of keys that cannot be read is said before the store is touched. Throws base::UserError.
+void Check(const config::Settings& settings, config::Problems&) { VaultOf(settings.secrets); }
+
 }  // namespace
 
 server::Capability Capability() {
@@ -158,7 +161,8 @@ server::Capability Capability() {
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::push,
           .commands = Commands,
-          .run = Run};
+          .run = Run,
+          .check = Check};
 }
 
 }  // namespace tenure::push

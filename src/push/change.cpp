@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "push/json.hpp"
 #include "push/signature.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 using std::string_view;
 using ChangeItem = db::Item<Command, Outcome>;
+
+constexpr int kMostTries = 3;
 
 const SubscriptionKey& ChangedKey(const Command& command) {
   return std::visit([](const auto& one) -> const SubscriptionKey& { return one.key; }, command);
@@ -53,11 +56,17 @@ class Change {
       outcome_.subscription = std::move(now_);
       return;
     }
-    if (!exists_ && Create(put)) return;
+    for (int tries = 0; !exists_; ++tries) {
+      if (tries == kMostTries)
+        throw base::Fault(base::FaultKind::kContended,
+                          "others make and remove this subscription all the time");
+      if (Create(put)) return;
+    }
     Update(put);
   }
 
-  /// False: somebody else has made it since it was looked for; it is locked and loaded now.
+  /// False: somebody else has made it since it was looked for. It is locked and loaded now, unless it
+  /// was removed again.
   bool Create(const PutCommand& put) {
     Subscription made;
     made.tenant = key_.tenant;
@@ -86,7 +95,7 @@ class Change {
     if (!added) {
       Lock();
       Load();
-      TENURE_CHECK(exists_, "a subscription that was in the way");
+      if (!exists_) return false;
       if (put.exists) outcome_.kind = ChangeKind::kOtherwise;
       return put.exists.has_value();
     }

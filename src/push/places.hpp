@@ -8,6 +8,8 @@ namespace tenure::push {
 
 /// Requests of a process under way, to all endpoints together.
 inline constexpr int kMostUnderWay = 10'000;
+/// The same where open files are scarce: so many descriptors no client of the server gets.
+inline constexpr int kLeastUnderWay = 256;
 
 /// Where a request is counted that is under way.
 enum class Place { kNone, kOwn, kCommon };

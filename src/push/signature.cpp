@@ -49,7 +49,7 @@ std::string Signatures(const SignedContent& content, std::span<const std::string
   std::string signatures;
   for (const std::string& secret : secrets) {
     const auto key = ParseSigningSecret(secret);
-    TENURE_CHECK(key.has_value(), "a secret that was checked when it came");
+    if (!key) continue;
     if (!signatures.empty()) signatures += ' ';
     signatures += "v1," + base::EncodeBase64(HmacSha256(*key, text));
   }

@@ -26,7 +26,7 @@ struct SignedContent {
   std::string_view body;
 };
 /// The value of `webhook-signature`: "v1,…" of each secret, with a space between.
-/// REQUIRES: the secrets are texts that ParseSigningSecret reads.
+/// A secret that ParseSigningSecret does not read makes none: it comes from the store.
 std::string Signatures(const SignedContent& content, std::span<const std::string> secrets);
 
 }  // namespace tenure::push

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/tenant.hpp"
 #include "base/time_text.hpp"
 #include "http/answering.hpp"
 #include "http/expected_revision.hpp"
@@ -62,6 +63,24 @@ const std::string& Person(const ExchangePtr& exchange) {
                             .detail = "Another organisation can be named with the scope admin."});
 }
 
+constexpr const char* kNoOrganization =
+    "must be 1 to 200 bytes without control characters, and not the nil UUID";
+
+/// One that a request names, as it is on record: an organisation is a tenant.
+std::optional<std::string> OptionalOrganization(JsonFields& fields, std::string_view name) {
+  auto text = fields.OptionalText(name, kMaxOrganizationBytes);
+  if (!text) return text;
+  auto organization = base::CanonicalTenant(*text);
+  if (!organization) fields.Refuse(name, kNoOrganization);
+  return organization;
+}
+
+/// That of the path.
+std::string OrganizationOf(const ExchangePtr& exchange) {
+  const std::string& id = exchange->request().path_parameters[0];
+  return base::CanonicalTenant(id).value_or(id);
+}
+
 std::string OrganizationOr(const ExchangePtr& exchange, std::optional<std::string> named) {
   const std::string own = http::TenantOf(exchange);
   if (!named || *named == own) return own;
@@ -97,7 +116,11 @@ Problem UnknownOrganization() { return http::NotFound("There is no such organisa
 void CreateOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
   Organization organization;
   JsonFields fields(exchange->request().body);
-  organization.id = fields.NonEmptyText("id", kMaxOrganizationBytes);
+  const std::string id = fields.NonEmptyText("id", kMaxOrganizationBytes);
+  if (auto tenant = base::CanonicalTenant(id))
+    organization.id = *std::move(tenant);
+  else if (!id.empty())
+    fields.Refuse("id", kNoOrganization);
   organization.name = fields.NonEmptyText("name", kMaxNameBytes);
   organization.contact_email = fields.OptionalText("contact_email", kMaxNameBytes).value_or("");
   organization.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes).value_or("");
@@ -112,7 +135,7 @@ void CreateOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
 
 void ChangeOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
   OrganizationChange change;
-  change.id = exchange->request().path_parameters[0];
+  change.id = OrganizationOf(exchange);
   JsonFields fields(exchange->request().body);
   change.name = fields.OptionalText("name", kMaxNameBytes);
   change.contact_email = fields.OptionalText("contact_email", kMaxNameBytes);
@@ -140,7 +163,7 @@ void ListOrganizations(const RouteParts& parts, const ExchangePtr& exchange) {
 
 void GetOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
   http::ExpectNoQuery(exchange->request());
-  const std::string& id = exchange->request().path_parameters[0];
+  const std::string id = OrganizationOf(exchange);
   if (!MayNameAny(exchange) && id != http::TenantOf(exchange))
     return exchange->Reply(UnknownOrganization());
   OrganizationsRequest request;
@@ -193,8 +216,7 @@ NewLicense DecodeLicense(const RouteParts& parts, const ExchangePtr& exchange) {
   NewLicense made;
   LicenseRow& license = made.request.license;
   JsonFields fields(exchange->request().body);
-  auto organization = fields.OptionalText("organization", kMaxOrganizationBytes);
-  if (organization && organization->empty()) fields.Refuse("organization", "must not be empty");
+  auto organization = OptionalOrganization(fields, "organization");
   license.name = fields.OptionalText("name", kMaxNameBytes).value_or("");
   license.seats = fields.Integer("seats", 1, kMaxSeats);
   license.ttl_ms = Milliseconds(fields.OptionalInteger("ttl_seconds", kMinTtlMs / kSecondMs,
@@ -373,7 +395,8 @@ void RotateKey(const RouteParts& parts, const ExchangePtr& exchange) {
 void ListLicenses(const RouteParts& parts, const ExchangePtr& exchange) {
   LicensesRequest request;
   QueryFields fields(exchange->request().query);
-  const auto organization = fields.Text("organization", kMaxOrganizationBytes);
+  const auto organization =
+      fields.Parsed("organization", kMaxOrganizationBytes, kNoOrganization, base::CanonicalTenant);
   request.state = fields.Parsed(
       "state", 20, "must be active, suspended, revoked, expired or not_yet_valid",
       [](const std::string& text) {

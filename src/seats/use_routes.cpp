@@ -106,23 +106,25 @@ void Acquire(const RouteParts& parts, const ExchangePtr& exchange) {
     parts.seats.probe().Refused(Refusal::kRateLimited);
     throw;
   }
-  const bool waits = asked.request.wait_ms > 0;
-  const auto request = parts.seats.Acquire(
-      std::move(asked.request), exchange->caller(),
-      http::AnsweringOnce(
-          exchange,
-          [parts, key = asked.license_key](const ExchangePtr& to, const AcquireOutcome& outcome) {
-            std::visit(ReplyAcquired{parts, to, key}, outcome);
-          },
-          // What is kept does not have the key: it is the request's.
-          [key = asked.license_key](const ExchangePtr& to, base::StoredAnswer answer) {
-            answer.body = WithKey(answer.body, key);
-            http::ReplyStored(to, std::move(answer));
-          }));
-  // Who has gone would be granted a seat that nobody uses. A store that is away refuses at once: then
-  // nobody waits any more.
-  if (waits && !exchange->replied())
-    http::AbandonWhenGone(exchange, [&seats = parts.seats, request] { seats.Abandon(request); });
+  auto done = http::AnsweringOnce(
+      exchange,
+      [parts, key = asked.license_key](const ExchangePtr& to, const AcquireOutcome& outcome) {
+        std::visit(ReplyAcquired{parts, to, key}, outcome);
+      },
+      // What is kept does not have the key: it is the request's.
+      [key = asked.license_key](const ExchangePtr& to, base::StoredAnswer answer) {
+        answer.body = WithKey(answer.body, key);
+        http::ReplyStored(to, std::move(answer));
+      });
+  if (asked.request.wait_ms == 0) {
+    parts.seats.Acquire(std::move(asked.request), exchange->caller(), std::move(done));
+    return;
+  }
+  const auto request =
+      parts.seats.Acquire(std::move(asked.request), exchange->caller(),
+                          http::KeepingShare(exchange->BeginWait(1), std::move(done)));
+  // Who has gone would be granted a seat that nobody uses.
+  http::AbandonWhenGone(exchange, [&seats = parts.seats, request] { seats.Abandon(request); });
 }
 
 struct ReplyBeat {
@@ -234,8 +236,8 @@ void GetTicket(const RouteParts& parts, const ExchangePtr& exchange) {
   if (wait_ms == 0)
     return parts.seats.Ticket(std::move(command), exchange->caller(), std::move(done));
   const auto request =
-      parts.seats.AwaitTicket(std::move(command), wait_ms, exchange->caller(), std::move(done));
-  if (exchange->replied()) return;
+      parts.seats.AwaitTicket(std::move(command), wait_ms, exchange->caller(),
+                              http::KeepingShare(exchange->BeginWait(1), std::move(done)));
   http::AbandonWhenGone(exchange, [&seats = parts.seats, request] { seats.Abandon(request); });
 }
 

@@ -110,6 +110,20 @@ Counter& Registry::GetCounter(const std::string& name, const std::string& help,
   return Get(counter_families_, counters_, name, help, labels);
 }
 
+Counter& Registry::GetTenantsCounter(const std::string& name, const std::string& help,
+                                     const Labels& labels, std::string_view tenants) {
+  Labels shown = labels;
+  for (auto& [label, value] : shown)
+    if (label == tenants) value = "other";
+  const base::Lock lock(mutex_);
+  Counter& counter = Get(counter_families_, counters_, name, help, labels);
+  // One of those that are too many is `other` in all of its labels already.
+  const std::string text = LabelText(labels);
+  Family<Counter>& family = counter_families_[name];
+  if (family.by_labels.contains(text)) family.to_anybody[text] = LabelText(shown);
+  return counter;
+}
+
 Gauge& Registry::GetGauge(const std::string& name, const std::string& help, const Labels& labels) {
   const base::Lock lock(mutex_);
   return Get(gauge_families_, gauges_, name, help, labels);
@@ -123,10 +137,15 @@ Histogram& Registry::GetHistogram(const std::string& name, const std::string& he
 }
 
 void Registry::ReplaceGauges(const std::string& name, const std::string& help,
-                             std::span<const std::pair<Labels, std::int64_t>> values) {
-  ReplacedGauges replaced{help, {}};
-  for (const auto& [labels, value] : values.first(std::min(values.size(), kMaxSeries)))
+                             std::span<const std::pair<Labels, std::int64_t>> values,
+                             ToAnybody to_anybody) {
+  ReplacedGauges replaced{.help = help, .by_labels = {}};
+  for (const auto& [labels, value] : values.first(std::min(values.size(), kMaxSeries))) {
     replaced.by_labels[LabelText(labels)] = value;
+    if (to_anybody == ToAnybody::kNothing) continue;
+    const auto [least, is_new] = replaced.to_anybody.emplace(LabelText(OtherOf(labels)), value);
+    if (!is_new) least->second = std::min(least->second, value);
+  }
   const base::Lock lock(mutex_);
   replaced_gauges_[name] = std::move(replaced);
 }
@@ -151,8 +170,14 @@ std::string Registry::Text(Audience audience) const {
   std::string series;
   for (const auto& [name, family] : counter_families_) {
     series.clear();
-    for (const auto& [labels, counter] : family.by_labels)
-      if (const std::uint64_t value = counter->value(); value > 0 || labels.empty())
+    std::map<std::string, std::uint64_t> sums;
+    for (const auto& [labels, counter] : family.by_labels) {
+      const auto shown = family.to_anybody.find(labels);
+      const bool is_hidden = audience == Audience::kAnybody && shown != family.to_anybody.end();
+      sums[is_hidden ? shown->second : labels] += counter->value();
+    }
+    for (const auto& [labels, value] : sums)
+      if (value > 0 || labels.empty())
         series += fmt::format("{}{} {}\n", name, Braced(labels), value);
     AppendFamily(out, name, family.help, "counter", series);
   }
@@ -163,9 +188,9 @@ std::string Registry::Text(Audience audience) const {
     AppendFamily(out, name, family.help, "gauge", series);
   }
   for (const auto& [name, family] : replaced_gauges_) {
-    if (audience != Audience::kOperators) continue;
     series.clear();
-    for (const auto& [labels, value] : family.by_labels)
+    for (const auto& [labels, value] :
+         audience == Audience::kOperators ? family.by_labels : family.to_anybody)
       series += fmt::format("{}{} {}\n", name, Braced(labels), value);
     AppendFamily(out, name, family.help, "gauge", series);
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,10 @@ enum class Audience {
 class Registry {
  public:
   Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
+  /// The same where the values of the label `tenants` name tenants' things: operators see each of
+  /// them, anybody else their sum, as `other`.
+  Counter& GetTenantsCounter(const std::string& name, const std::string& help, const Labels& labels,
+                             std::string_view tenants);
   Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& GetHistogram(const std::string& name, const std::string& help,
                           std::span<const std::int64_t> bounds, std::int64_t scale,
@@ -96,10 +101,16 @@ class Registry {
 
   static constexpr std::size_t kMaxSeries = 1'000;
 
+  /// What anybody sees of gauges that name tenants' things.
+  enum class ToAnybody {
+    kNothing,
+    kLeast,  ///< the least of all, with every label `other`
+  };
   /// Gauges that name tenants' things, for operators only: what was there before goes. `values` has
   /// at most kMaxSeries; more are left out.
   void ReplaceGauges(const std::string& name, const std::string& help,
-                     std::span<const std::pair<Labels, std::int64_t>> values);
+                     std::span<const std::pair<Labels, std::int64_t>> values,
+                     ToAnybody to_anybody = ToAnybody::kNothing);
 
   /// Called before each scrape: the place to set gauges that are read off something.
   void OnScrape(std::function<void()> refresh);
@@ -111,11 +122,13 @@ class Registry {
   template <class Metric>
   struct Family {
     std::string help;
-    std::map<std::string, Metric*> by_labels;  // printed labels -> metric
+    std::map<std::string, Metric*> by_labels;         // printed labels -> metric
+    std::map<std::string, std::string> to_anybody{};  // printed labels -> those that anybody sees
   };
   struct ReplacedGauges {
     std::string help;
     std::map<std::string, std::int64_t> by_labels;
+    std::map<std::string, std::int64_t> to_anybody{};
   };
   template <class Metric, class... Args>
   Metric& Get(std::map<std::string, Family<Metric>>& families, std::deque<Metric>& all,

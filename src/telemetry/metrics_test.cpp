@@ -88,6 +88,36 @@ TEST(Metrics, WhatNamesTenantsThingsIsForOperatorsAndReplacedAsAWhole) {
             "# HELP topics Topics.\n# TYPE topics gauge\ntopics{topic=\"new\"} 2\n");
 }
 
+TEST(Metrics, AnybodySeesTheSumOfWhatNamesTenantsThings) {
+  Registry registry;
+  const auto count = [&](const std::string& source, const std::string& outcome) {
+    registry
+        .GetTenantsCounter("hooks_total", "Hooks.", {{"source", source}, {"outcome", outcome}},
+                           "source")
+        .Add();
+  };
+  count("acme", "stored");
+  count("shop", "stored");
+  count("shop", "failed");
+  EXPECT_EQ(registry.Text(Audience::kAnybody),
+            "# HELP hooks_total Hooks.\n# TYPE hooks_total counter\n"
+            "hooks_total{source=\"other\",outcome=\"failed\"} 1\n"
+            "hooks_total{source=\"other\",outcome=\"stored\"} 2\n");
+  const std::string told = registry.Text(Audience::kOperators);
+  EXPECT_THAT(told, HasSubstr("hooks_total{source=\"acme\",outcome=\"stored\"} 1\n"));
+  EXPECT_THAT(told, HasSubstr("hooks_total{source=\"shop\",outcome=\"stored\"} 1\n"));
+}
+
+TEST(Metrics, OrTheLeastOfThem) {
+  Registry registry;
+  const std::vector<std::pair<Labels, std::int64_t>> secrets{{{{"source", "acme"}}, 2},
+                                                             {{{"source", "shop"}}, 0}};
+  registry.ReplaceGauges("secrets", "Secrets.", secrets, Registry::ToAnybody::kLeast);
+  EXPECT_EQ(registry.Text(Audience::kAnybody),
+            "# HELP secrets Secrets.\n# TYPE secrets gauge\nsecrets{source=\"other\"} 0\n");
+  EXPECT_THAT(registry.Text(Audience::kOperators), HasSubstr("secrets{source=\"acme\"} 2\n"));
+}
+
 TEST(Metrics, ADurationOfAnySizeIsObserved) {
   Registry registry;
   auto& wait = registry.GetHistogram("wait_seconds", "Wait.", LatencyBounds(), kMicrosPerSecond);

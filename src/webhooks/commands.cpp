@@ -28,9 +28,9 @@ constexpr std::size_t kMaxSecretBytes = 4'096;
 /// Everything that is wrong, and what looks so, a line each.
 bool PrintMistakes(const bots::Reading& reading, const std::string& path, cli::Console& console) {
   for (const bots::Mistake& mistake : reading.mistakes)
-    console.err << bots::ToText(mistake, path) << "\n";
+    console.err << Printable(bots::ToText(mistake, path)) << "\n";
   for (const bots::Mistake& warning : reading.warnings)
-    console.err << "warning: " << bots::ToText(warning, path) << "\n";
+    console.err << "warning: " << Printable(bots::ToText(warning, path)) << "\n";
   return !reading.mistakes.empty();
 }
 
@@ -78,7 +78,8 @@ int PrintPayload(const Given& given, cli::Console& console) {
   const Answer answer =
       server.Ask(http::Method::kGet, cli::PathOf("/api/v1/webhooks/events/{ID}/payload", given));
   if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
-  console.out << answer.body;
+  // Programs get every byte; a terminal must not obey what a stranger wrote into an issue.
+  console.out << (console.out_is_terminal ? Printable(answer.body) + "\n" : answer.body);
   return cli::kExitDone;
 }
 

@@ -24,19 +24,21 @@ Probe::Probe(telemetry::Registry& metrics)
 void Probe::Answered(std::string_view source, std::string_view event, Outcome outcome,
                      std::int64_t took_us) {
   metrics_
-      .GetCounter("webhook_deliveries_total", "Webhooks, by what became of them.",
-                  {{"source", std::string(source)},
-                   {"event", std::string(rules::IsDocumented(event) ? event : "other")},
-                   {"outcome", std::string(ToText(outcome))}})
+      .GetTenantsCounter("webhook_deliveries_total", "Webhooks, by what became of them.",
+                         {{"source", std::string(source)},
+                          {"event", std::string(rules::IsDocumented(event) ? event : "other")},
+                          {"outcome", std::string(ToText(outcome))}},
+                         "source")
       .Add();
   if (outcome == Outcome::kStored) intake_.Observe(took_us);
 }
 
-void Probe::SecretsRead(const std::string& source, std::int64_t count) {
-  metrics_
-      .GetGauge("webhook_secrets", "Secrets of a source that this process could read.",
-                {{"source", source}})
-      .Set(count);
+void Probe::SecretsRead(const std::map<std::string, std::int64_t>& count_of_source) {
+  std::vector<std::pair<telemetry::Labels, std::int64_t>> values;
+  for (const auto& [source, count] : count_of_source)
+    values.push_back({{{"source", source}}, count});
+  metrics_.ReplaceGauges("webhook_secrets", "Secrets of a source that this process could read.",
+                         values, telemetry::Registry::ToAnybody::kLeast);
 }
 
 }  // namespace tenure::webhooks

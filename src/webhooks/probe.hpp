@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -31,7 +32,8 @@ class Probe {
   /// `source` is one that is known; `event` as it was sent.
   void Answered(std::string_view source, std::string_view event, Outcome outcome,
                 std::int64_t took_us);
-  void SecretsRead(const std::string& source, std::int64_t count);
+  /// Of all sources that there are: those that were removed are told of no more.
+  void SecretsRead(const std::map<std::string, std::int64_t>& count_of_source);
   void Forgotten(std::int64_t rows) { forgotten_.Add(static_cast<std::uint64_t>(rows)); }
 
  private:

@@ -34,6 +34,7 @@ std::string ReadSecret(const bots::SecretPlace& place) {
 
 void SecretKeeper::Read(const Snapshot& bots) {
   std::map<std::string, Secrets, std::less<>> read;
+  std::map<std::string, std::int64_t> counts;
   for (const TenantBots& tenant : bots.tenants)
     for (const bots::Source& source : tenant.file.sources) {
       auto secrets = std::make_shared<std::vector<std::string>>();
@@ -46,9 +47,10 @@ void SecretKeeper::Read(const Snapshot& bots) {
                       {{"source", source.name},
                        {"read", static_cast<std::int64_t>(secrets->size())},
                        {"named", static_cast<std::int64_t>(source.secrets.size())}});
-      probe_.SecretsRead(source.name, static_cast<std::int64_t>(secrets->size()));
+      counts[source.name] = static_cast<std::int64_t>(secrets->size());
       read[source.name] = std::move(secrets);
     }
+  probe_.SecretsRead(counts);
   const base::Lock lock(mutex_);
   secrets_ = std::move(read);
 }

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "base/log.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks_sql/queries.hpp"
 
@@ -37,12 +36,18 @@ SnapshotPtr LoadSnapshot(db::Transaction& tx) {
                     .applied_ms = row.Int(3),
                     .person = std::string(row.Text(4)),
                     .file = {}};
-    bots::Reading reading = bots::ReadJson(bots.content, kAnyHistory);
-    if (!reading.mistakes.empty())
-      db::ThrowBadRow(fmt::format("bot_files of revision {}: {}", bots.revision,
-                                  bots::ToText(reading.mistakes.front(), "")));
-    bots.file = std::move(reading.file);
     snapshot->revision = std::max(snapshot->revision, bots.revision);
+    bots::Reading reading = bots::ReadJson(bots.content, kAnyHistory);
+    if (!reading.mistakes.empty()) {
+      // No program of ours wrote it. The other tenants' webhooks go on.
+      base::LogWarn("webhooks.bots",
+                    "a file of bots in the store cannot be read; it is passed over",
+                    {{"tenant", bots.tenant},
+                     {"revision", bots.revision},
+                     {"detail", bots::ToText(reading.mistakes.front(), "")}});
+      continue;
+    }
+    bots.file = std::move(reading.file);
     snapshot->tenants.push_back(std::move(bots));
   }
   return snapshot;

@@ -39,7 +39,7 @@ struct Snapshot {
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
-/// What is in force, in this transaction.
+/// What is in force, in this transaction. A tenant whose file cannot be read has none.
 /// REQUIRES of whoever decides by it: the bots lock, taken in an earlier statement.
 SnapshotPtr LoadSnapshot(db::Transaction& tx);
 

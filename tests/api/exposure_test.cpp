@@ -196,7 +196,9 @@ TEST(Serve, TouchesNoStoreWhenItsDoorsCannotBeOpened) {
       {"--listen", taken},
       {"--listen", "192.0.2.1:1"},
       {"--listen", "127.0.0.1:0", "--set", "tls.certificate=" + pem, "--set", "tls.key=" + pem},
-      {"--listen", "127.0.0.1:0", "--ops-listen", "192.0.2.1:1"}};
+      {"--listen", "127.0.0.1:0", "--ops-listen", "192.0.2.1:1"},
+      {"--listen", "127.0.0.1:0", "--set", "webhooks.listen=192.0.2.1:1"},
+      {"--listen", "127.0.0.1:0", "--set", "secrets.key_file=" + pem}};
   for (const auto& flags : wrong) {
     std::vector<std::string> words{"serve", "--data", data};
     words.insert(words.end(), flags.begin(), flags.end());

@@ -149,6 +149,18 @@ TEST(Flood, SilentClientsBeyondTheDescriptorsHoldUpNobody) {
   EXPECT_EQ(Api(server).Get("/readyz").status, 200);
 }
 
+/// Requests to endpoints and clients together had more than there were.
+TEST(Flood, WhatIsPushedTakesNoDescriptorFromTheStore) {
+  const support::TempDir folder;
+  for (const bool pushes : {false, true}) {
+    support::ServerOptions options;
+    options.binary = WithDescriptors(folder, 1'024);
+    if (pushes) options.flags = PushSettings::Flags();
+    support::ServerProcess server(options);
+    EXPECT_THAT(server.Output(), HasSubstr(pushes ? R"("served":576)" : R"("served":832)"));
+  }
+}
+
 TEST(Flood, ASoftLimitOfDescriptorsIsRaised) {
   const support::TempDir folder;
   const std::filesystem::path script = WithDescriptors(folder, 1'024);

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "api/calls.hpp"
+#include "api/github.hpp"
 #include "api/openapi.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
@@ -357,6 +358,19 @@ TEST_P(OddRows, ATopicWithLinesOfNoPriorityIsServed) {
   const Claimed claimed = topic.Take();
   Execute("update " + Table("messages") + " set attempts = 2147483646");
   EXPECT_EQ(topic.Report("abandon", claimed)["done"].Size(), 1U);
+}
+
+/// All tenants' webhooks stopped, and no server started again.
+TEST_P(OddRows, AFileOfBotsThatIsNoneStopsNoOtherTenantsWebhooks) {
+  const GitHub github;
+  const std::string bots = github.Bots(R"({"name":"b","events":["*"],"ordering_scope":"entity"})");
+  ASSERT_EQ(Api(*server_).Call("PUT", "/api/v1/bots", bots).status, 200);
+  Execute("insert into " + Table("bot_files") + " values (1000, 'bad', '{', 0, '')");
+  EXPECT_EQ(github.Post(Api(*server_), {}).status, 200);
+  server_->Terminate();
+  const auto again = Serve({});
+  EXPECT_EQ(github.Post(Api(*again), {}).status, 200);
+  EXPECT_EQ(Api(*again).Call("PUT", "/api/v1/bots", bots).status, 200);
 }
 
 TEST_P(OddRows, ATaskWithoutAnIntervalIsFinished) {

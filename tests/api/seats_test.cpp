@@ -1,6 +1,7 @@
 // Licence seats over HTTP, on real servers.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -407,6 +408,31 @@ TEST_P(SeatsAlone, ASeatOutlivesTheServerThatGaveIt) {
                      R"({"license_key":)" + Quoted(key) + R"(,"machine_id":"m2"})")
                 .status,
             403);
+}
+
+TEST_P(SeatsOverHttp, AnOrganisationHasOneSpellingAndIsNeverNobody) {
+  const std::string id = NewUuid();
+  std::string loud = id;
+  std::ranges::transform(loud, loud.begin(),
+                         [](char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string organizations = "/api/v1/organizations";
+  const std::string made = R"({"id":")" + loud + R"(","name":"Acme"})";
+  EXPECT_EQ(api_.Call("POST", organizations, made).Json()["id"].Text(), id);
+  EXPECT_EQ(api_.Get(organizations + "/" + loud).Json()["id"].Text(), id);
+  EXPECT_EQ(api_.Call("PATCH", organizations + "/" + loud, R"({"name":"Acme 2"})").status, 200);
+  const License license(api_, 1, R"(,"organization":")" + loud + "\"");
+  for (const std::string& spelling : {id, loud}) {
+    const Json found =
+        api_.Get(std::string(kLicenses) + "?organization=" + spelling).Json()["items"];
+    ASSERT_EQ(found.Size(), 1U) << spelling;
+    EXPECT_EQ(found[0]["id"].Text(), license.id());
+  }
+  for (const char* nobody : {"00000000-0000-0000-0000-000000000000", R"(a\u001bb)"}) {
+    const std::string text = Quoted(nobody);
+    EXPECT_EQ(api_.Call("POST", organizations, R"({"name":"x","id":)" + text + "}").status, 400);
+    EXPECT_EQ(api_.Call("POST", kLicenses, R"({"seats":1,"organization":)" + text + "}").status,
+              400);
+  }
 }
 
 /// Several servers on one store.

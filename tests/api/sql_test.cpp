@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/calls.hpp"
+#include "api/github.hpp"
 #include "api/store_under_test.hpp"
 
 namespace tenure::api {
@@ -556,6 +557,22 @@ TEST(TwoPhaseCommit, ATransactionThatSentSomethingCanBePreparedWhileAConsumerWai
   EXPECT_EQ(user.RefusalOf("commit prepared 'x'"), "");
   EXPECT_EQ(waiting.Answer().Json()["messages"][0]["id"].Text(), id)
       << "nobody was told: it looks by itself";
+
+  // The functions of the other capabilities, too.
+  const GitHub github;
+  const Api& api = topic.api();
+  api.Call("PUT", "/api/v1/jobs/j", R"({"topic":")" + topic.name() + R"(","every":"1h"})");
+  api.Call("PUT", "/api/v1/bots",
+           github.Bots(R"({"name":"b","events":["*"],"ordering_scope":"entity"})"));
+  WaitingClaim again(topic);
+  AwaitWaiting(api, 1);
+  for (const char* call : {"tenure.queue_send('b', 'k', '1')", "tenure.job_trigger('j')"}) {
+    user.Execute("begin");
+    user.Execute(std::string("select ") + call);
+    EXPECT_EQ(user.RefusalOf("prepare transaction 'x'"), "") << call;
+    EXPECT_EQ(user.RefusalOf("commit prepared 'x'"), "") << call;
+  }
+  EXPECT_EQ(again.Answer().Json()["messages"].Size(), 1U);
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST_P(Webhooks, ASignatureThatIsMissingMalformedRepeatedOrWrongIs401AndAllAreAl
   EXPECT_EQ(entries[0]["object"].Text(), "github");
   EXPECT_EQ(entries[0]["address"].Text(), "127.0.0.1");
   EXPECT_THAT(api().Get("/metrics").body,
-              HasSubstr(R"(webhook_deliveries_total{source="github",event="issues",)"
+              HasSubstr(R"(webhook_deliveries_total{source="other",event="issues",)"
                         R"(outcome="bad_signature"})"));
 }
 
@@ -376,7 +376,7 @@ TEST_P(Webhooks, AnEventIsFoundByWhatItIsAboutAndExplained) {
   EXPECT_EQ(event["ways"][1]["sequence"].Int(), 1);
   const std::string metrics = api().Get("/metrics").body;
   for (const char* line :
-       {"webhook_intake_seconds_count 1", R"(webhook_secrets{source="github"} 1)"})
+       {"webhook_intake_seconds_count 1", R"(webhook_secrets{source="other"} 1)"})
     EXPECT_THAT(metrics, HasSubstr(line));
 }
 

@@ -175,6 +175,8 @@ TEST(SeatChaos, WhoWantsToWaitWhileTheStoreIsAwayIsRefusedAndTheServerLivesOn) {
   api::Eventually("the server knows", [&] { return api.Get("/readyz").status == 503; });
   EXPECT_EQ(api.Call("POST", "/api/v1/licenses/acquire", ask).status, 503);
   EXPECT_EQ(api.Get("/api/v1/licenses/tickets/" + api::NewUuid() + "?wait_seconds=30").status, 503);
+  EXPECT_EQ(api::Lease(api).Acquire({.wait_ms = 30'000}).status, 503);
+  EXPECT_EQ(api::Topic(api).Claim(R"(,"wait_ms":30000)").status, 503);
   EXPECT_EQ(api.Get("/livez").status, 200);
 }
 

@@ -1,5 +1,5 @@
-// Users' own transactions that called tenure.enqueue and stay open (docs/ground.md, Strangers):
-// holders of short leases lose none, and what others send to the same topics is taken. How long it
+// Users' own transactions that called Tenure's functions and stay open (docs/ground.md, Strangers):
+// holders of short leases lose none, and what others do to the same topics, jobs and queues is done. How long it
 // takes is measured by bench/run --rows strangers.
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "api/calls.hpp"
+#include "api/github.hpp"
 #include "api/store_under_test.hpp"
 #include "support/server_process.hpp"
 
@@ -62,6 +63,18 @@ TEST(Strangers, OpenTransactionsCostNobodyALeaseAndStopNoMessage) {
   new_priority.Execute("begin");
   new_priority.Execute("select tenure.enqueue('" + known.name() + "', '1', priority => 1)");
 
+  // The capabilities that came later: a job that is triggered, an ordered queue that is sent to.
+  const api::GitHub github;
+  const std::string bot = R"({"name":"b","events":["*"],"ordering_scope":"entity"})";
+  ASSERT_EQ(api.Call("PUT", "/api/v1/bots", github.Bots(bot)).status, 200);
+  const std::string job = "/api/v1/jobs/j", definition = R"({"topic":"t","every":"1h"})";
+  ASSERT_EQ(api.Call("PUT", job, definition).status, 201);
+  api::SqlSession trigger(store.url()), send(store.url());
+  trigger.Execute("begin");
+  trigger.Execute("select tenure.job_trigger('j')");
+  send.Execute("begin");
+  send.Execute("select tenure.queue_send('b', 'github.com/r1/thread/7', '1')");
+
   const auto renewals = [&] {
     int sum = 0;
     for (const auto& each : holders) sum += each->renewals();
@@ -74,10 +87,17 @@ TEST(Strangers, OpenTransactionsCostNobodyALeaseAndStopNoMessage) {
     ASSERT_EQ(known.Enqueue(R"(,"priority":1)").status, 201);
     ASSERT_EQ(known.Change(R"({"max_attempts":7})").status, 200);
     ASSERT_EQ(api.Put(api::NewKey(), 1).status, 201);
+    ASSERT_EQ(api.Call("POST", job + "/trigger", "{}").status, 201);
+    ASSERT_EQ(api.Call("PUT", job, definition).status, 200);
+    ASSERT_EQ(github.Post(api, {}).status, 200);
+    ASSERT_EQ(api.Call("PUT", "/api/v1/bots", github.Bots(bot)).status, 200);
   }
+  EXPECT_EQ(api.Call("DELETE", job).status, 204);
   for (const auto& each : holders) EXPECT_EQ(each->lost(), 0);
   new_topic.Execute("commit");
   new_priority.Execute("rollback");
+  trigger.Execute("commit");
+  send.Execute("commit");
 }
 
 }  // namespace
