@@ -8,6 +8,7 @@
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "jobs/capability.hpp"
+#include "jobs/explain.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/json.hpp"
 #include "jobs/problems.hpp"
@@ -232,6 +233,57 @@ void ListRuns(const RouteParts& parts, const ExchangePtr& exchange) {
       }));
 }
 
+/// So many runs are looked at for what became of the last one.
+constexpr std::int64_t kRunsLookedAt = 20;
+
+/// The run in the way of the last one may be older than many that were left out for it: it is looked
+/// for among those of one status after the other.
+void ReplyStory(const RouteParts& parts, const ExchangePtr& exchange, JobStory story,
+                std::vector<RunStatus> left) {
+  if (left.empty() || MissingBlocker(story.runs) == nullptr)
+    return exchange->ReplyJson(explain::ToJson(Explain(story), *exchange->request().principal));
+  RunsRequest request{.key = story.job.row.key, .status = left.back(), .limit = kRunsLookedAt};
+  left.pop_back();
+  parts.jobs.ListRuns(
+      std::move(request), exchange->caller(),
+      Answering(exchange, [parts, story = std::move(story), left = std::move(left)](
+                              const ExchangePtr& to, const db::Page<RunView>& page) mutable {
+        story.runs.insert(story.runs.end(), page.rows.begin(), page.rows.end());
+        ReplyStory(parts, to, std::move(story), std::move(left));
+      }));
+}
+
+void SayWhy(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  JobsRequest request;
+  const JobKey key = KeyIn(exchange);
+  request.tenant = key.tenant;
+  request.name = key.name;
+  request.limit = 1;
+  const auto zones = parts.jobs.zones().Get();
+  parts.jobs.List(
+      std::move(request), exchange->caller(),
+      Answering(
+          exchange, [parts, key, zones](const ExchangePtr& to, const db::Page<JobView>& page) {
+            if (page.rows.empty()) return to->Reply(UnknownJob(key.name));
+            JobStory story{.job = page.rows.front()};
+            const JobRow& job = story.job.row;
+            if (const auto times = Times::Of(job.definition, job.created_ms, *zones))
+              if (const auto upcoming = UpcomingOf(job, *times, page.now_ms); !upcoming.empty()) {
+                story.next_ms = upcoming.front().time_ms;
+                story.next_local = times->zone().LocalTime(story.next_ms);
+              }
+            parts.jobs.ListRuns(
+                RunsRequest{.key = key, .limit = kRunsLookedAt}, to->caller(),
+                Answering(to, [parts, story = std::move(story)](
+                                  const ExchangePtr& then, const db::Page<RunView>& runs) mutable {
+                  story.runs = runs.rows;
+                  ReplyStory(parts, then, std::move(story),
+                             {RunStatus::kReady, RunStatus::kRetrying, RunStatus::kClaimed});
+                }));
+          }));
+}
+
 }  // namespace
 
 void AddRoutes(http::Router& router, const RouteParts& parts) {
@@ -247,6 +299,8 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
            {Method::kPost, "/{name}/pause", "pauseJob", kWrite, PauseJob, "", {kPauseAct}},
            {Method::kPost, "/{name}/resume", "resumeJob", kWrite, ResumeJob, "", {kResumeAct}},
            {Method::kGet, "/{name}/runs", "listJobRuns", kRead, ListRuns}});
+  http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/why/job", .rate_class = "jobs"})
+      .Add({{Method::kGet, "/{name}", "whyJob", kRead, SayWhy}});
 }
 
 }  // namespace tenure::jobs

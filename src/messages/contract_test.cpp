@@ -9,6 +9,7 @@
 
 #include "db/maintenance.hpp"
 #include "messages/contract_fixture.hpp"
+#include "messages/explain.hpp"
 
 namespace tenure::messages {
 namespace {

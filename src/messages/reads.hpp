@@ -49,9 +49,6 @@ inline constexpr std::int64_t kMaxAhead = 1'000;
 /// Who has not asked for so long does not work on a topic any more.
 inline constexpr std::int64_t kUnhandledMs = 300'000;
 
-/// One or two sentences: what it waits for, and until when.
-std::string Why(const MessageView& message);
-
 struct FindRequest {
   std::string tenant{};
   base::Uuid id{};

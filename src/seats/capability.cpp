@@ -144,6 +144,7 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
     const RouteParts routes{process->seats, process->guards, process->options};
     AddUseRoutes(router, routes);
     AddAdminRoutes(router, routes);
+    AddWhyRoutes(router, routes);
   };
   running.tasks = {
       {"seats.sweep", kSweepIntervalMs, [&seats](const TaskRun& run) { Sweep(seats, run); }}};

@@ -5,6 +5,7 @@
 #include "base/base64.hpp"
 #include "base/json_text.hpp"
 #include "base/json_writer.hpp"
+#include "messages/explain.hpp"
 
 namespace tenure::messages {
 namespace {

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "base/log.hpp"
+#include "messages/explain.hpp"
 #include "messages/http/json.hpp"
 #include "messages/http/routes.hpp"
 
@@ -36,18 +37,32 @@ void ListTopics(const RouteParts& parts, const ExchangePtr& exchange) {
                             Answering(exchange, TopicsJson));
 }
 
-void ReplyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+/// Goes on with `json` of the topic that the path names.
+template <class ToJson>
+void ReplyTopicAs(const RouteParts& parts, const ExchangePtr& exchange, ToJson json) {
   TopicsRequest request;
   request.tenant = http::TenantOf(exchange);
   request.name = TopicOf(exchange);
   request.limit = 1;
   parts.messages.ListTopics(
       std::move(request), exchange->caller(),
-      Answering(exchange, [](const ExchangePtr& to, const TopicsReply& reply) {
-        if (!reply.rows.empty()) return to->ReplyJson(TopicJson(reply.rows.front()));
+      Answering(exchange, [json](const ExchangePtr& to, const TopicsReply& reply) {
+        if (!reply.rows.empty()) return to->ReplyJson(json(to, reply.rows.front()));
         to->Reply(http::NotFound(fmt::format("There is no topic {}: nothing was ever sent to it.",
                                              to->request().path_parameters[0])));
       }));
+}
+
+void ReplyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyTopicAs(parts, exchange,
+               [](const ExchangePtr&, const TopicView& topic) { return TopicJson(topic); });
+}
+
+void SayWhyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  ReplyTopicAs(parts, exchange, [](const ExchangePtr& to, const TopicView& topic) {
+    return explain::ToJson(Explain(topic), *to->request().principal);
+  });
 }
 
 void GetTopic(const RouteParts& parts, const ExchangePtr& exchange) {
@@ -117,6 +132,8 @@ void AddTopicRoutes(http::Router& router, const RouteParts& parts) {
              ChangeTopic,
              "",
              {kChangeAct, kPauseAct, kResumeAct}}});
+  GroupAt(router, parts, "/api/v1/why/topic")
+      .Add({{Method::kGet, "/{topic}", "whyTopic", kRead, SayWhyTopic}});
 }
 
 }  // namespace tenure::messages
