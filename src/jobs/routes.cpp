@@ -6,6 +6,7 @@
 #include "http/answering.hpp"
 #include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "jobs/capability.hpp"
 #include "jobs/explain.hpp"
@@ -138,7 +139,7 @@ void ListJobs(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void DeleteJob(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   Carry(parts, exchange, DeleteCommand{KeyIn(exchange)}, kDeleteAct,
         [](const ExchangePtr& to, const JobOutcome&) { to->Reply(http::Response{.status = 204}); });
 }
@@ -149,9 +150,12 @@ void Preview(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
+  std::string reason;
+  TriggerCommand trigger =
+      ReadTrigger(KeyIn(exchange), exchange->request().body, parts.payload_max_bytes, &reason);
+  exchange->set_reason(std::move(reason));
   CarryOnce(
-      parts, exchange,
-      ReadTrigger(KeyIn(exchange), exchange->request().body, parts.payload_max_bytes), kTriggerAct,
+      parts, exchange, std::move(trigger), kTriggerAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(TriggeredJson(outcome), 201);
       },
@@ -159,8 +163,11 @@ void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Backfill(const RouteParts& parts, const ExchangePtr& exchange) {
+  std::string reason;
+  BackfillCommand backfill = ReadBackfill(KeyIn(exchange), exchange->request().body, &reason);
+  exchange->set_reason(std::move(reason));
   CarryOnce(
-      parts, exchange, ReadBackfill(KeyIn(exchange), exchange->request().body), kBackfillAct,
+      parts, exchange, std::move(backfill), kBackfillAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(BackfilledJson(outcome), 201);
       },
@@ -184,7 +191,7 @@ void PauseJob(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void ResumeJob(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoFields(exchange->request());
+  http::ExpectReasonAlone(exchange);
   CarryAndShow(parts, exchange, ResumeCommand{KeyIn(exchange)}, kResumeAct);
 }
 

@@ -90,6 +90,15 @@ CountsReply CountMessages(db::Transaction& tx, std::int64_t now_ms) {
     reply.waiting = row.Int(0);
     reply.dead = row.Int(1);
   }
+  using Dead = CountsReply::DeadTopic;
+  for (const auto row : tx.Run(sql::kCountDeadTopics, kMaxDeadNamed))
+    reply.dead_topics.push_back(db::ReadAs<Dead>(row, &Dead::tenant, &Dead::name, &Dead::dead,
+                                                 &Dead::first_ms, &Dead::last_ms));
+  using Paused = CountsReply::PausedTopic;
+  for (const auto row : tx.Run(sql::kListPaused))
+    reply.paused.push_back(db::ReadAs<Paused>(row, &Paused::tenant, &Paused::name,
+                                              &Paused::since_ms, &Paused::reason));
+  reply.now_ms = now_ms;
   return reply;
 }
 

@@ -8,6 +8,7 @@
 #include "http/answering.hpp"
 #include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "push/explain.hpp"
 #include "push/json.hpp"
@@ -180,7 +181,7 @@ void List(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Delete(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   const SubscriptionKey key = KeyOf(exchange);
   parts.subscriptions.Change(
       RemoveCommand{key}, http::Acting(exchange, kDeleteAct),
@@ -196,6 +197,7 @@ void Rotate(const RouteParts& parts, const ExchangePtr& exchange) {
   std::vector<http::FieldError> impossible;
   JsonFields fields(exchange->request().body);
   rotate.secret = ReadSecret(fields, impossible);
+  http::ReadReason(exchange, fields);
   fields.Finish();
   RefuseMeaning(std::move(impossible));
   const auto reply = [name = rotate.key.name](const ExchangePtr& to, const Outcome& outcome) {

@@ -36,6 +36,11 @@ Key SampleRequests::KeyOfTenant() const {
 SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
                                                   const std::string& path) const {
   if (path.starts_with("/api/v1/why/")) return OfWhy(path);
+  if (path == "/api/v1/search") {
+    Lease lease(api_);
+    lease.Acquire({});
+    return {path + "?q=" + lease.name(), ""};
+  }
   if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
   if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
   if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));

@@ -240,6 +240,23 @@ std::string DeadLettersJson(const DeadReply& reply) {
                         [](const DeadLetter& last) { return last.id; });
 }
 
+std::string DeadGroupsJson(const GroupsReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const DeadGroup& group : reply.groups) {
+    json.BeginObject()
+        .Field("topic", std::string_view(group.topic))
+        .Field("reason", ToText(group.reason))
+        .Field("error", std::string_view(group.error))
+        .Field("count", group.count);
+    json.Key("first_at").Time(group.first_ms).Key("last_at").Time(group.last_ms);
+    json.Field("id", group.id).EndObject();
+  }
+  json.EndArray().Field("capped", reply.capped).EndObject();
+  return out;
+}
+
 std::string DeadChangeJson(const DeadChangeReply& reply) {
   const bool redriven = reply.kind == DeadChangeRequest::Kind::kRedrive;
   std::string out;

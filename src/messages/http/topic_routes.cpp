@@ -14,7 +14,6 @@ using http::ExchangePtr;
 using http::JsonFields;
 using http::Method;
 
-constexpr std::size_t kMaxPauseReasonBytes = 500;
 constexpr const char* kChangeAct = "topic.change";
 constexpr const char* kPauseAct = "topic.pause";
 constexpr const char* kResumeAct = "topic.resume";
@@ -80,9 +79,8 @@ TopicChange ReadChange(const ExchangePtr& exchange) {
                               ? std::optional(kDefaultOfTopic)
                               : fields.OptionalInteger(each.name, each.least, each.most);
   change.paused = fields.OptionalFlag("paused");
-  change.paused_reason = fields.OptionalText("reason", kMaxPauseReasonBytes).value_or("");
-  if (fields.Has("reason") && !change.paused.value_or(false))
-    fields.Refuse("reason", "is for a pause: it goes with \"paused\": true");
+  http::ReadReason(exchange, fields);
+  if (change.paused.value_or(false)) change.paused_reason = exchange->reason();
   if (change.paused.value_or(false) && change.paused_reason.empty() && !fields.Has("reason"))
     fields.Refuse("reason", "must say why: whoever waits will ask");
   fields.Finish();
