@@ -32,7 +32,7 @@ std::unique_ptr<leases::Provider> MakeAzureProvider(const AzureAddress& address,
 std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
 
 /// Jobs of a Tenure server.
-std::unique_ptr<JobBackend> MakeHttpJobs(ServerAddress address, Milliseconds timeout);
+std::unique_ptr<JobBackend> MakeHttpJobs(const ServerAddress& address, Milliseconds timeout);
 /// Jobs on a store of our own. Throws base::Fault, base::UserError.
 std::unique_ptr<JobBackend> MakeStoreJobs(const StoreAddress& address,
                                           const JobBackendOptions& options);
