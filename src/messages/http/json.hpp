@@ -34,6 +34,7 @@ std::string TimerJson(const MessageView& message);
 
 std::string TopicJson(const TopicView& topic);
 std::string TopicsJson(const TopicsReply& reply);
+std::string DeadGroupsJson(const GroupsReply& reply);
 std::string DeadLettersJson(const DeadReply& reply);
 std::string DeadChangeJson(const DeadChangeReply& reply);
 /// The same as it is kept for an idempotency key.
