@@ -448,7 +448,13 @@ void AcceptBatch::LookBack(std::span<AcceptItem* const> items) {
 }  // namespace
 
 messages::Notifications AcceptHandler::WriteItems(db::Transaction& tx, Items items) {
-  return AcceptBatch(tx, process_).Run(items);
+  auto notifications = AcceptBatch(tx, process_).Run(items);
+  std::vector<Message*> referring;
+  for (AcceptItem* item : items)
+    for (HeldSession& session : item->reply->sessions)
+      CollectReferring(session.messages, referring);
+  ShowEvents(events_, tx, referring);
+  return notifications;
 }
 
 }  // namespace tenure::queues

@@ -4,6 +4,7 @@
 
 #include "db/operation.hpp"
 #include "queues/batch.hpp"
+#include "queues/events.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
 
@@ -28,7 +29,8 @@ namespace tenure::queues {
 /// and get their place in line like everybody else.
 class AcceptHandler final : public messages::NotifyingHandler<AcceptRequest, AcceptReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  AcceptHandler(const EventsPtr& events, std::string_view process, wake::Registry& wake)
+      : NotifyingHandler(process, wake), events_(events) {}
   std::string_view name() const override { return "queues.accept"; }
   /// A queue has one lane of a process: its accepts do not pass over each other's sessions.
   std::size_t KeyHash(const AcceptRequest& request) const override {
@@ -37,6 +39,9 @@ class AcceptHandler final : public messages::NotifyingHandler<AcceptRequest, Acc
 
  protected:
   messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+
+ private:
+  const EventsPtr& events_;
 };
 
 }  // namespace tenure::queues

@@ -55,6 +55,9 @@ struct Message {
   std::int64_t expires_ms = 0;
   std::optional<base::Uuid> replay_of{};
   std::string copy{};
+  /// Of one that refers to an event: a JSON object with what is said of the event, and its payload
+  /// or where that is (events.hpp). Empty where it was not asked for, or is gone.
+  std::string envelope{};
 };
 inline constexpr auto kMessageColumns = db::Members(
     &Message::sequence, &Message::id, &Message::event_id, &Message::kind, &Message::payload,

@@ -262,6 +262,11 @@ messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items ite
     Record(*item);
   }
   batch.Apply(tx);
+  std::vector<Message*> referring;
+  for (auto* item : items)
+    for (ReportOutcome& outcome : item->reply->outcomes)
+      CollectReferring(outcome.messages, referring);
+  ShowEvents(events_, tx, referring);
   return batch.notifications();
 }
 

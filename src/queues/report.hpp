@@ -4,6 +4,7 @@
 
 #include "db/operation.hpp"
 #include "queues/batch.hpp"
+#include "queues/events.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
 
@@ -21,8 +22,9 @@ class ReportHandler final : public messages::NotifyingHandler<ReportRequest, Rep
   /// Which of the two a report needs.
   static Locking LockingOf(Report::Kind kind);
 
-  ReportHandler(Locking locking, std::string_view process, wake::Registry& wake)
-      : NotifyingHandler(process, wake), locking_(locking) {}
+  ReportHandler(Locking locking, const EventsPtr& events, std::string_view process,
+                wake::Registry& wake)
+      : NotifyingHandler(process, wake), locking_(locking), events_(events) {}
   std::string_view name() const override {
     return locking_ == Locking::kShares ? "queues.report" : "queues.seize";
   }
@@ -35,6 +37,7 @@ class ReportHandler final : public messages::NotifyingHandler<ReportRequest, Rep
 
  private:
   const Locking locking_;
+  const EventsPtr& events_;
 };
 
 }  // namespace tenure::queues
