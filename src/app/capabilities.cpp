@@ -16,9 +16,10 @@
 namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
-  return {audit::Capability(), inbox::Capability(), leases::Capability(),  messages::Capability(),
-          jobs::Capability(),  push::Capability(),  queues::Capability(),  seats::Capability(),
-          sessions::Capability(), tasks::Capability(), usage::Capability(), webhooks::Capability()};
+  return {audit::Capability(),    inbox::Capability(), leases::Capability(),
+          messages::Capability(), jobs::Capability(),  push::Capability(),
+          queues::Capability(),   seats::Capability(), sessions::Capability(),
+          tasks::Capability(),    usage::Capability(), webhooks::Capability()};
 }
 
 }  // namespace tenure::app

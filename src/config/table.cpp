@@ -430,8 +430,7 @@ const Setting kTable[] = {
      "force; one that starts with another file says what differs, and refuses.",
      "When bots are configured by files that are rolled out with the program; afterwards `tenure "
      "queue apply` changes them."},
-    {"queues.session_retention",
-     Duration{AT(queues.session_retention_ms), kSecond, 3'650 * kDay},
+    {"queues.session_retention", Duration{AT(queues.session_retention_ms), kSecond, 3'650 * kDay},
      "How long a session of an ordered queue is kept that has no messages, no history and no "
      "state. One that comes back goes on with higher numbers.",
      "Down where sessions are many and short-lived."},

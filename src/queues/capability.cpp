@@ -12,6 +12,8 @@ namespace {
 
 using server::TaskRun;
 
+constexpr std::int64_t kCountedEveryMs = 5'000;
+
 /// History ends, sessions that nobody uses go, and queues whose bots are gone.
 void RunRetention(Queues& queues, std::int64_t session_retention_ms, const TaskRun& run) {
   TidyRequest part{{}, session_retention_ms};
@@ -43,21 +45,32 @@ void DrainAll(Queues& queues) {
 
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const config::Settings& settings = parts.settings;
-  const auto object = std::make_shared<Queues>(parts.store, parts.wake,
-                                               others.Of<messages::Messages>(), parts.clock);
+  const auto object = std::make_shared<Queues>(
+      parts.store, parts.wake, others.Of<messages::Messages>(), parts.clock, &parts.metrics);
   Queues& queues = *object;
   server::Running running;
   running.object = object;
   running.type = typeid(Queues);
-  running.add_routes =
-      [routes = RouteParts{queues, settings.messages.payload_max_bytes}](http::Router& router) {
-        AddRoutes(router, routes);
-      };
+  running.add_routes = [routes = RouteParts{queues, settings.messages.payload_max_bytes}](
+                           http::Router& router) { AddRoutes(router, routes); };
   const std::int64_t retention_ms = settings.queues.session_retention_ms;
-  running.tasks = {{"queues.retention", std::min(retention_ms, server::kRetentionIntervalMs),
-                    [&queues, retention_ms](const TaskRun& run) {
-                      RunRetention(queues, retention_ms, run);
-                    }}};
+  running.tasks = {
+      {"queues.retention", std::min(retention_ms, server::kRetentionIntervalMs),
+       [&queues, retention_ms](const TaskRun& run) { RunRetention(queues, retention_ms, run); }}};
+  running.jobs = {{"gauges.queues", kCountedEveryMs, [&queues](const auto&) {
+                     queues.probe()->Counted(server::Await(queues.Count));
+                   }}};
+  running.write_health = [&queues](base::JsonWriter& json) {
+    const Probe::Health health = queues.probe()->health();
+    json.Key("queues")
+        .BeginObject()
+        .Field("messages", health.messages)
+        .Field("ready_sessions", health.ready)
+        .Field("held_sessions", health.held)
+        .Field("parked_sessions", health.parked)
+        .Field("oldest_ready_seconds", health.oldest_seconds)
+        .EndObject();
+  };
   if (parts.store.engine().name() == "postgres")
     running.jobs.push_back({"queues.drain", settings.messages.poll_max_ms,
                             [&queues](const auto&) { DrainAll(queues); }});
@@ -71,6 +84,7 @@ server::Capability Capability() {
           .needs = {"messages"},
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::queues,
+          .commands = Commands,
           .run = Run};
 }
 

@@ -5,5 +5,6 @@
 namespace tenure::queues {
 
 server::Capability Capability();
+cli::Commands Commands();
 
 }  // namespace tenure::queues

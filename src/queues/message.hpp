@@ -116,7 +116,7 @@ struct HeldSession {
 };
 enum class Blocked { kNo, kCap, kPaused, kGeneration, kFrozen };
 /// Why a chosen session is not to be had.
-struct Unavailable {
+struct NotToBeHad {
   enum class Reason {
     kUnknown,
     kEmpty,
@@ -139,7 +139,7 @@ struct AcceptReply {
   Kind kind = Kind::kDone;
   std::vector<HeldSession> sessions{};
   Blocked blocked = Blocked::kNo;
-  std::optional<Unavailable> unavailable{};
+  std::optional<NotToBeHad> unavailable{};
   std::int64_t now_ms = 0;
   bool has_left = false;                     ///< there is one that may be taken
   std::optional<std::int64_t> look_in_ms{};  ///< then somebody must ask again

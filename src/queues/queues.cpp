@@ -16,18 +16,19 @@ constexpr std::int64_t kSeizeMs = 250;
 }  // namespace
 
 Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-               const base::Clock& clock)
-    : Declare(store, messages.process(), wake),
+               const base::Clock& clock, telemetry::Registry* metrics)
+    : probe_(metrics ? std::make_unique<Probe>(*metrics) : nullptr),
+      Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
-      Send(store, messages.process(), wake),
+      Send(store, probe_.get(), messages.process(), wake),
       SendOnce(store, "queues.send_once", Send.handler(), SendAnswer, db::LaneName::UserKeys()),
-      Again(store, messages.process(), wake),
+      Again(store, probe_.get(), messages.process(), wake),
       AgainOnce(store, "queues.again_once", Again.handler(), AgainAnswer),
       Tidy(store, "queues.tidy", db::LaneName::Shared(0)),
       ForgetSome(store, "queues.forget", db::LaneName::Shared(0)),
       DropSome(store, "queues.drop", db::LaneName::Shared(0)),
       FindQueuesToDrain(store, "queues.find_drains"),
-      Drain(store, messages.process(), wake),
+      Drain(store, probe_.get(), messages.process(), wake),
       Count(store, "queues.count"),
       List(store, "queues.list"),
       ListSessions(store, "queues.sessions"),
@@ -40,9 +41,11 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       process_(messages.process()),
       drains_(store.engine().name() == "postgres"),
       find_staged_(store, "queues.find_staged"),
-      accept_(store, events_, messages.process(), wake),
-      report_(store, ReportHandler::Locking::kShares, events_, messages.process(), wake),
-      seize_(store, ReportHandler::Locking::kSeizes, events_, messages.process(), wake),
+      accept_(store, events_, probe_.get(), messages.process(), wake),
+      report_(store, ReportHandler::Locking::kShares, events_, probe_.get(), messages.process(),
+              wake),
+      seize_(store, ReportHandler::Locking::kSeizes, events_, probe_.get(), messages.process(),
+             wake),
       act_once_(store, "queues.act_once", seize_.handler(), ActAnswer, db::LaneName::UserKeys()),
       waiters_(*this, messages.consumers()) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/caller.hpp"
@@ -12,6 +13,7 @@
 #include "queues/enqueue.hpp"
 #include "queues/events.hpp"
 #include "queues/letters.hpp"
+#include "queues/probe.hpp"
 #include "queues/reads.hpp"
 #include "queues/report.hpp"
 #include "queues/tidy.hpp"
@@ -26,13 +28,16 @@ namespace tenure::queues {
 ///
 /// Any number of processes may run this on one store: nothing is remembered here but who waits.
 class Queues {
+  const std::unique_ptr<Probe> probe_;
+
  public:
   template <class Reply>
   using Callback = base::UniqueFunction<db::Result<Reply>>;
 
-  /// `messages` tells of what others commit, and is where accepts wait.
+  /// `messages` tells of what others commit, and is where accepts wait. `metrics` null: nobody
+  /// counts.
   Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-         const base::Clock& clock);
+         const base::Clock& clock, telemetry::Registry* metrics = nullptr);
 
   // Owners.
 
@@ -100,6 +105,8 @@ class Queues {
   /// REQUIRES: before the first call.
   void ShowEventsBy(EventsPtr events) { events_ = std::move(events); }
 
+  /// Null: nobody counts.
+  Probe* probe() const { return probe_.get(); }
   const base::Clock& clock() const { return clock_; }
   const std::string& process() const { return process_; }
 

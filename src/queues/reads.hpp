@@ -22,7 +22,8 @@ struct QueueSums {
 struct QueueView {
   QueueRow queue{};
   QueueSums sums{};
-  std::int64_t oldest_ms = 0;  ///< when the head of the first session in line was put in; 0: none is
+  std::int64_t oldest_ms =
+      0;  ///< when the head of the first session in line was put in; 0: none is
   std::int64_t now_ms = 0;
 
   std::int64_t OldestReadyMs() const;

@@ -11,8 +11,8 @@
 #include "queues/queues.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/intake.hpp"
-#include "webhooks/shown_events.hpp"
 #include "webhooks/routes.hpp"
+#include "webhooks/shown_events.hpp"
 #include "webhooks/webhooks.hpp"
 #include "webhooks_sql/queries.hpp"
 

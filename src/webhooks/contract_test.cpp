@@ -205,10 +205,9 @@ TEST_P(WebhooksContract, AnOrderedBotIsHandedTheSameEnvelopeAsOneWithoutOrder) {
   expected.replace(expected.find("unordered"), 9, "ordered");
   const auto accepted = a_.Accept("ordered");
   ASSERT_EQ(accepted.sessions.size(), 2U);
-  const auto& [first, second] =
-      accepted.sessions[0].key == "github.com/r1/thread/7"
-          ? std::pair(accepted.sessions[0], accepted.sessions[1])
-          : std::pair(accepted.sessions[1], accepted.sessions[0]);
+  const auto& [first, second] = accepted.sessions[0].key == "github.com/r1/thread/7"
+                                    ? std::pair(accepted.sessions[0], accepted.sessions[1])
+                                    : std::pair(accepted.sessions[1], accepted.sessions[0]);
   EXPECT_EQ(first.messages.at(0).envelope, expected);
   EXPECT_THAT(second.messages.at(0).envelope,
               HasSubstr(R"("payload":null,"payload_url":"/api/v1/webhooks/events/)" +

@@ -41,12 +41,10 @@ void ShownEvents::Show(db::Transaction& tx, const std::vector<queues::Message*>&
   for (queues::Message* message : messages) {
     const Shown& shown = events.at(*message->event_id);
     if (shown.event.event_id == *message->event_id)
-      message->envelope = EnvelopeJson(shown.event,
-                                       {.bot = {},
-                                        .copy = message->copy,
-                                        .ordered = true,
-                                        .processed_ms = message->enqueued_ms},
-                                       shown.payload);
+      message->envelope = EnvelopeJson(
+          shown.event,
+          {.bot = {}, .copy = message->copy, .ordered = true, .processed_ms = message->enqueued_ms},
+          shown.payload);
   }
 }
 

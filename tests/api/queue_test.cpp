@@ -44,10 +44,9 @@ class OrderedQueue : public testing::TestWithParam<Engine> {
   std::string Send(const std::string& key, int count = 1) const {
     std::string session;
     for (int i = 1; i <= count; ++i)
-      session =
-          Post("/messages", fmt::format(R"({{"session_key":"{}","payload":{}}})", key, i))
-              .Json()["session"]
-              .Text();
+      session = Post("/messages", fmt::format(R"({{"session_key":"{}","payload":{}}})", key, i))
+                    .Json()["session"]
+                    .Text();
     return session;
   }
   static std::string AcceptBody(const std::string& more = "") {
@@ -223,8 +222,7 @@ TEST_P(OrderedQueue, OperatorsAreToldWhyNot) {
 TEST_P(OrderedQueue, WhileItIsPausedNothingIsHandedOutAndAllWaitForItsEnd) {
   Send("k");
   const auto pause = [&](bool paused) {
-    return api_.Call("PATCH", Path(),
-                     fmt::format(R"({{"paused":{},"reason":"a test"}})", paused));
+    return api_.Call("PATCH", Path(), fmt::format(R"({{"paused":{},"reason":"a test"}})", paused));
   };
   EXPECT_EQ(pause(true).Json()["paused_reason"].Text(), "a test");
   EXPECT_EQ(Post("/accept", AcceptBody()).Json()["blocked"].Text(), "paused");

@@ -233,8 +233,7 @@ SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
   if (of_queue == "/complete" || of_queue == "/abandon" || of_queue == "/dead-letter")
     return {queue + of_queue, all_held(R"(,"sequence":1)")};
   if (of_queue == "/renew" || of_queue == "/release") return {queue + of_queue, all_held()};
-  if (of_queue == "/transfer")
-    return {queue + of_queue, R"({"to":"you",)" + all_held().substr(1)};
+  if (of_queue == "/transfer") return {queue + of_queue, R"({"to":"you",)" + all_held().substr(1)};
   if (of_queue == "/resume") {
     park();
     return {queue + of_queue, only_it()};

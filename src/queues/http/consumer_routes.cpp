@@ -97,7 +97,7 @@ void ReplyAccepted(const ExchangePtr& to, const AcceptReply& reply) {
   if (reply.kind == AcceptReply::Kind::kNoQueue) return to->Reply(UnknownQueue(to));
   if (reply.kind == AcceptReply::Kind::kUnordered) return to->Reply(UnorderedQueue(to));
   if (!reply.unavailable) return to->ReplyJson(AcceptJson(reply));
-  if (reply.unavailable->reason == Unavailable::Reason::kUnknown)
+  if (reply.unavailable->reason == NotToBeHad::Reason::kUnknown)
     return to->Reply(UnknownQueueSession());
   to->Reply(SessionUnavailable(*reply.unavailable));
 }

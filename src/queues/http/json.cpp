@@ -93,29 +93,29 @@ std::string_view ToText(Blocked blocked) {
   return "";
 }
 
-std::string_view ToText(Unavailable::Reason reason) {
+std::string_view ToText(NotToBeHad::Reason reason) {
   switch (reason) {
-    case Unavailable::Reason::kUnknown:
+    case NotToBeHad::Reason::kUnknown:
       return "unknown";
-    case Unavailable::Reason::kEmpty:
+    case NotToBeHad::Reason::kEmpty:
       return "empty";
-    case Unavailable::Reason::kHeld:
+    case NotToBeHad::Reason::kHeld:
       return "held";
-    case Unavailable::Reason::kParked:
+    case NotToBeHad::Reason::kParked:
       return "parked";
-    case Unavailable::Reason::kBackoff:
+    case NotToBeHad::Reason::kBackoff:
       return "backoff";
-    case Unavailable::Reason::kReserved:
+    case NotToBeHad::Reason::kReserved:
       return "reserved";
-    case Unavailable::Reason::kGeneration:
+    case NotToBeHad::Reason::kGeneration:
       return "generation";
-    case Unavailable::Reason::kFrozen:
+    case NotToBeHad::Reason::kFrozen:
       return "frozen";
-    case Unavailable::Reason::kPaused:
+    case NotToBeHad::Reason::kPaused:
       return "paused";
-    case Unavailable::Reason::kCap:
+    case NotToBeHad::Reason::kCap:
       return "cap";
-    case Unavailable::Reason::kLocked:
+    case NotToBeHad::Reason::kLocked:
       return "contended";
   }
   return "unknown";

@@ -12,7 +12,7 @@
 namespace tenure::queues {
 
 std::string_view ToText(Blocked blocked);
-std::string_view ToText(Unavailable::Reason reason);
+std::string_view ToText(NotToBeHad::Reason reason);
 std::string_view ToText(ReportOutcome::Kind kind);
 std::string_view ToText(Lost lost);
 std::string_view ToText(Hold hold);
