@@ -75,7 +75,7 @@ test_keys() {
     done
 }
 
-# run_tests PRESET [ctest options...]: all tests of a preset, two more at once than there are cores, since many wait more than
+# run_tests PRESET [ctest options...]: all tests of a preset, three more at once than there are cores, since many wait more than
 # they work; the output of failed ones is shown. Each program also writes its cases' results, which are counted afterwards.
 run_tests() {
   local folder="build/$1" results="$root/build/$1/results" stamps="build/$1/passed" status=0 keys unchanged=() program key
@@ -98,7 +98,7 @@ run_tests() {
   fi
   # The time-out is for tests that hang; one that needs longer sets its own.
   GTEST_OUTPUT="xml:$results/" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
-    --parallel "$(($(nproc) + 2))" --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
+    --parallel "$(($(nproc) + 3))" --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
     "$@" || status=$?
   count_results "$folder" "$results"
   while read -r program key; do

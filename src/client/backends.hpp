@@ -37,7 +37,7 @@ std::unique_ptr<QueueBackend> MakeHttpQueue(const ServerAddress& address, const 
 std::unique_ptr<QueueBackend> MakeStoreQueue(const StoreAddress& address, const std::string& queue);
 
 /// Jobs of a Tenure server.
-std::unique_ptr<JobBackend> MakeHttpJobs(ServerAddress address, Milliseconds timeout);
+std::unique_ptr<JobBackend> MakeHttpJobs(const ServerAddress& address, Milliseconds timeout);
 /// Jobs on a store of our own. Throws base::Fault, base::UserError.
 std::unique_ptr<JobBackend> MakeStoreJobs(const StoreAddress& address,
                                           const JobBackendOptions& options);

@@ -5,18 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/hex.hpp"
 #include "base/ip.hpp"
 #include "base/time_text.hpp"
 
 namespace tenure::client {
 namespace {
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::optional<std::int64_t> WholeNumber(std::string_view text) {
   std::int64_t value = 0;
@@ -35,8 +29,8 @@ std::string PercentDecoded(std::string_view text) {
       plain += text[i];
       continue;
     }
-    const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
+    const int high = i + 2 < text.size() ? base::HexValue(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? base::HexValue(text[i + 2]) : -1;
     if (high < 0 || low < 0)
       throw std::invalid_argument("the address has a % that is not followed by two hex digits");
     plain += static_cast<char>(high * 16 + low);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hex.hpp"
+
 namespace tenure::http {
 namespace {
 
@@ -9,13 +11,6 @@ namespace {
 constexpr std::size_t kMaxIgnoredBytes = 4'096;
 
 constexpr int kMaxSizeDigits = 16;
-
-constexpr int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 constexpr bool IsText(char c) {
   return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
@@ -76,7 +71,7 @@ ChunkDecoder::Result ChunkDecoder::TakeFraming(char c, std::size_t room) {
 }
 
 ChunkDecoder::Result ChunkDecoder::TakeDigit(char c, std::size_t room) {
-  const int digit = HexValue(c);
+  const int digit = base::HexValue(c);
   if (digit >= 0) {
     if (at_ == At::kSizeFirst) digits_ = 0;
     at_ = At::kSize;

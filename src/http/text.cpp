@@ -1,18 +1,12 @@
 #include "http/text.hpp"
 
+#include "base/hex.hpp"
 #include "base/utf8.hpp"
 
 namespace tenure::http {
 namespace {
 
 constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-constexpr int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -41,8 +35,8 @@ std::optional<std::string> PercentDecode(std::string_view text, PlusSign plus) {
       out.push_back(' ');
     } else if (text[i] == '%') {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = HexValue(text[i + 1]);
-      const int low = HexValue(text[i + 2]);
+      const int high = base::HexValue(text[i + 1]);
+      const int low = base::HexValue(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       out.push_back(static_cast<char>(high << 4 | low));
       i += 2;

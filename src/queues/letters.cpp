@@ -103,7 +103,6 @@ class Again {
   }
   static NewMessage Read(const db::Rows::Row& row) {
     NewMessage message;
-    base::Uuid id;
     db::ReadInto(message, row, 0, &NewMessage::key, &NewMessage::name, &NewMessage::entity,
                  &NewMessage::share, &NewMessage::replay_of, &NewMessage::event_id,
                  &NewMessage::kind, &NewMessage::payload, &NewMessage::payload_bytes,

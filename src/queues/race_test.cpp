@@ -87,8 +87,20 @@ class Judge {
   }
   void Handed(const HeldSession& session) {
     const std::scoped_lock lock(mutex_);
-    EXPECT_GT(session.fence, fences_[session.key]) << "Q1: a fence that is not new";
-    fences_[session.key] = session.fence;
+    const std::int64_t first = session.messages.empty() ? 0 : session.messages.front().sequence;
+    EXPECT_TRUE(handed_[session.key].emplace(session.fence, first).second)
+        << "Q1: a fence that is not new";
+  }
+  /// Answers are heard in any order: a lease may end before its holder is told that it has it.
+  void HandedInOrder() const {
+    for (const auto& [key, handed] : handed_) {
+      std::int64_t before = 0;
+      for (const auto& [fence, first] : handed) {
+        if (first == 0) continue;
+        EXPECT_GE(first, before) << "Q1: " << key << " went back with fence " << fence;
+        before = first;
+      }
+    }
   }
   void Done(const std::string& key, std::int64_t fence, std::int64_t sequence) {
     const std::scoped_lock lock(mutex_);
@@ -105,7 +117,8 @@ class Judge {
  private:
   std::mutex mutex_;
   std::map<std::string, std::map<std::int64_t, std::string>> sent_;
-  std::map<std::string, std::int64_t> fences_, done_, completed_by_;
+  std::map<std::string, std::map<std::int64_t, std::int64_t>> handed_;  ///< fence -> first message
+  std::map<std::string, std::int64_t> done_, completed_by_;
   std::atomic<int> total_{0};
 };
 
@@ -169,6 +182,7 @@ TEST(QueuesRace, Q1_Q3_Q4_ManyProcessesKeepOrderAndCapAndLoseNothing) {
       }
     });
   threads.clear();
+  judge.HandedInOrder();
   for (const auto& [key, messages] : judge.sent())
     EXPECT_EQ(messages.rbegin()->first, static_cast<std::int64_t>(messages.size())) << "a gap";
   EXPECT_EQ(

@@ -145,6 +145,10 @@ class OddRows : public testing::TestWithParam<Engine> {
       session_.emplace(store_.url());
       session_->Execute("set client_min_messages = error");
       session_->Execute("set session_replication_role = replica");
+      session_->Execute(
+          session_->Execute("select string_agg(format('alter table %s disable trigger %I', "
+                            "tgrelid::regclass, tgname), ';') from pg_trigger where tgenabled = "
+                            "'A'"));
     } else {
       Execute(Execute(
           "select group_concat('drop trigger ' || name, ';') from sqlite_master where type = "

@@ -435,11 +435,13 @@ class Rights : public testing::Test {
     return database_.Execute("select count(*) filter (where has_function_privilege('" + role +
                              "', p.oid, 'execute') and has_schema_privilege('" + role +
                              "', 'tenure', 'usage')) || ' of ' || count(*) from pg_proc p "
-                             "where p.pronamespace = 'tenure'::regnamespace and p.prosecdef");
+                             "where p.pronamespace = 'tenure'::regnamespace and p.prosecdef "
+                             "and p.prorettype <> 'trigger'::regtype");
   }
   std::string All() {
     const std::string count = database_.Execute(
-        "select count(*) from pg_proc where pronamespace = 'tenure'::regnamespace and prosecdef");
+        "select count(*) from pg_proc where pronamespace = 'tenure'::regnamespace and prosecdef "
+        "and prorettype <> 'trigger'::regtype");
     return count + " of " + count;
   }
   std::string Grants() {

@@ -14,7 +14,6 @@
 #include "base/json_view.hpp"
 #include "base/time_text.hpp"
 #include "client/failure.hpp"
-#include "http/retry_after.hpp"
 #include "tenure/clock.hpp"
 
 namespace tenure::client {
@@ -37,17 +36,14 @@ bool IsMovedWrite(const http::ClientResponse& response) {
   return response.status == 403 && response.FindHeader("x-ms-substatus") == "3";
 }
 
-Milliseconds RetryAfterOf(const http::ClientResponse& response) {
+Milliseconds PauseAskedBy(const http::ClientResponse& response) {
   if (const auto text = response.FindHeader("x-ms-retry-after-ms")) {
     std::int64_t ms = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
     if (error == std::errc{} && end == text->data() + text->size())
       return Milliseconds(std::clamp<std::int64_t>(ms, 0, 86'400'000));
   }
-  if (const auto text = response.FindHeader("Retry-After"))
-    if (const auto ms = http::ParseRetryAfterMs(*text, base::SystemClock().WallMs()))
-      return Milliseconds(*ms);
-  return Milliseconds(0);
+  return client::RetryAfterOf(response);
 }
 
 std::string_view PathBehindHost(std::string_view endpoint) {
@@ -196,7 +192,7 @@ void RefuseAzure(const http::ClientResponse& response, bool writes, std::string_
   const std::string code = ErrorCodeOf(response);
   const std::string says = fmt::format("{}: the store answers {}{}{}", what, response.status,
                                        code.empty() ? "" : " ", code);
-  const auto after = RetryAfterOf(response);
+  const auto after = PauseAskedBy(response);
   if (IsDenial(response)) {
     std::string why = says;
     const auto date = response.FindHeader("Date");

@@ -11,8 +11,8 @@ constexpr std::string_view kJobsPath = "/api/v1/jobs";
 
 class HttpJobs final : public JobBackend {
  public:
-  HttpJobs(ServerAddress address, Milliseconds timeout)
-      : transport_(std::move(address)), timeout_(timeout) {}
+  HttpJobs(const ServerAddress& address, Milliseconds timeout)
+      : transport_(address), timeout_(timeout) {}
 
   Answer Put(const std::string& name, const std::string& body,
              std::optional<std::int64_t> revision) override {
@@ -69,8 +69,8 @@ class HttpJobs final : public JobBackend {
 
 }  // namespace
 
-std::unique_ptr<JobBackend> MakeHttpJobs(ServerAddress address, Milliseconds timeout) {
-  return std::make_unique<HttpJobs>(std::move(address), timeout);
+std::unique_ptr<JobBackend> MakeHttpJobs(const ServerAddress& address, Milliseconds timeout) {
+  return std::make_unique<HttpJobs>(address, timeout);
 }
 
 }  // namespace tenure::client

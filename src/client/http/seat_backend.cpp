@@ -15,17 +15,6 @@ namespace {
 using base::JsonWriter;
 using Reason = seats::NoSeat::Reason;
 
-Milliseconds RetryAfterOf(const http::ClientResponse& response) {
-  const auto header = response.FindHeader("Retry-After");
-  if (!header) return Milliseconds(0);
-  std::int64_t seconds = 0;
-  for (const char c : *header) {
-    if (c < '0' || c > '9' || seconds > 1'000'000) return Milliseconds(0);
-    seconds = seconds * 10 + (c - '0');
-  }
-  return Milliseconds(seconds * 1'000);
-}
-
 /// Runs `call(response)` on what was answered; every failure is a SeatCallFailed.
 template <class Send, class Read>
 auto SeatCall(const Send& send, const Read& read) {

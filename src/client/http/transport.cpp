@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
+#include "http/retry_after.hpp"
+
 namespace tenure::client {
 
 http::ClientResponse Transport::Send(http::Method method, std::string_view path,
@@ -17,6 +20,12 @@ http::ClientResponse Transport::Send(http::Method method, std::string_view path,
   // One that was cancelled is of no use any more.
   if (!stop.stop_requested()) Return(std::move(client));
   return response;
+}
+
+Milliseconds RetryAfterOf(const http::ClientResponse& response) {
+  const auto header = response.FindHeader("Retry-After");
+  if (!header) return Milliseconds(0);
+  return Milliseconds(http::ParseRetryAfterMs(*header, base::SystemClock().WallMs()).value_or(0));
 }
 
 std::unique_ptr<http::Client> Transport::Take() {

@@ -53,6 +53,9 @@ class Transport {
   std::vector<std::unique_ptr<http::Client>> idle_ TENURE_GUARDED_BY(mutex_);
 };
 
+/// How long the answer asks to be left alone; 0 where it does not.
+Milliseconds RetryAfterOf(const http::ClientResponse& response);
+
 /// The text of a JSON object whose fields `write(json)` writes.
 template <class Write>
 std::string JsonBody(const Write& write) {

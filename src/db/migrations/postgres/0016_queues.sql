@@ -367,3 +367,12 @@ revoke execute on function tenure.queue_send(text, text, jsonb, text, jsonb, tex
 revoke execute on function tenure.queue_send_bytes(text, text, bytea, text, jsonb, text, interval, text, text) from public;
 revoke execute on function tenure.mark_completed() from public;
 revoke execute on function tenure.queue_complete(uuid, bigint, bigint, bytea, text) from public;
+do $body$
+begin
+  if exists (select from pg_roles where rolname = 'tenure_app') then
+    grant execute on function tenure.queue_send(text, text, jsonb, text, jsonb, text, interval, text, text),
+                              tenure.queue_send_bytes(text, text, bytea, text, jsonb, text, interval, text, text),
+                              tenure.queue_complete(uuid, bigint, bigint, bytea, text) to tenure_app;
+  end if;
+end
+$body$;
