@@ -1,5 +1,7 @@
 #include "queues/reads.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
@@ -14,11 +16,23 @@ db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& r
                   std::string_view(request.name), std::string_view(request.after), rows);
 }
 
-QueueView ReadQueueView(const db::Rows::Row& row) {
-  QueueView view{ReadQueue(row), {}};
+QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
+  QueueView view{ReadQueue(row), {}, 0, now_ms};
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
+  view.oldest_ms = row.Int(kQueueColumnCount + 5);
   return view;
+}
+
+std::int64_t QueueView::OldestReadyMs() const {
+  return oldest_ms > 0 ? std::max<std::int64_t>(0, now_ms - oldest_ms) : 0;
+}
+
+std::int64_t QueueView::Utilization() const {
+  const std::int64_t cap = queue.settings.max_concurrent_sessions;
+  // As many as there may be, whatever stands in the store.
+  constexpr std::int64_t kMost = 1'000'000;
+  return cap > 0 ? std::clamp<std::int64_t>(sums.held, 0, kMost) * 100 / cap : 0;
 }
 
 db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsRequest& request,

@@ -22,6 +22,13 @@ struct QueueSums {
 struct QueueView {
   QueueRow queue{};
   QueueSums sums{};
+  std::int64_t oldest_ms =
+      0;  ///< when the head of the first session in line was put in; 0: none is
+  std::int64_t now_ms = 0;
+
+  std::int64_t OldestReadyMs() const;
+  /// Places under the cap that are taken, of a hundred; 0: there is none.
+  std::int64_t Utilization() const;
 };
 struct QueuesRequest {
   std::string tenant{};
@@ -33,7 +40,7 @@ struct QueuesRequest {
 };
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
                                      std::int64_t rows);
-QueueView ReadQueueView(const db::Rows::Row& row);
+QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms);
 
 struct SessionView {
   SessionRow session{};

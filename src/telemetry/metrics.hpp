@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -119,6 +120,9 @@ class Registry {
                      std::span<const std::pair<Labels, std::int64_t>> values,
                      ToAnybody to_anybody = ToAnybody::kNothing);
 
+  /// What of this name is counted is for operators only: it names tenants' things.
+  void ForOperatorsOnly(const std::string& name);
+
   /// Called before each scrape: the place to set gauges that are read off something.
   void OnScrape(std::function<void()> refresh);
 
@@ -150,6 +154,7 @@ class Registry {
   std::map<std::string, Family<Gauge>> gauge_families_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, Family<Histogram>> histogram_families_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, ReplacedGauges> replaced_gauges_ TENURE_GUARDED_BY(mutex_);
+  std::set<std::string> operators_only_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::function<void()>> refreshers_ TENURE_GUARDED_BY(mutex_);
 };
 
