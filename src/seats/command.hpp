@@ -150,6 +150,9 @@ struct ReleaseCommand {
 };
 struct ReleaseOutcome {
   bool released = false;
+  // Of what was released; 0: the seat waits for what a former process may believe.
+  std::int64_t slot = 0;
+  std::int64_t fence = 0;
 };
 
 /// An operator ends a holding.
@@ -170,6 +173,8 @@ struct Holding {
   std::int64_t ended_ms = 0;  ///< 0: it is not over
   std::optional<EndReason> end{};
   std::int64_t now_ms = 0;
+  std::int64_t redis_ms =
+      0;  ///< until when a Redis promises it; 0: none was asked, or does not know
 };
 struct RevokeSeatOutcome {
   std::optional<Holding> holding{};  ///< nothing: there is none

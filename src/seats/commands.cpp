@@ -6,6 +6,7 @@
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
 #include "seats/capability.hpp"
+#include "seats/ledger_commands.hpp"
 #include "seats/seat.hpp"
 
 namespace tenure::seats {
@@ -339,6 +340,8 @@ cli::Commands SeatCommands() {
 
 }  // namespace
 
-cli::Commands Commands() { return OrganizationCommands() + LicenseCommands() + SeatCommands(); }
+cli::Commands Commands() {
+  return OrganizationCommands() + LicenseCommands() + SeatCommands() + LedgerCommands();
+}
 
 }  // namespace tenure::seats

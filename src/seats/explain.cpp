@@ -49,6 +49,18 @@ std::string EndText(EndReason reason) {
   return "ended";
 }
 
+/// Who has promised it until when, where a Redis keeps its heartbeats.
+std::string PromisesText(const Holding& holding) {
+  return fmt::format(
+      "A Redis keeps its heartbeats: the store itself promised it until {}, the Redis {}, and "
+      "nobody "
+      "beyond {}.",
+      UtcText(holding.row.expires_ms),
+      holding.redis_ms > 0 ? fmt::format("until {}", UtcText(holding.redis_ms))
+                           : "does not say until when",
+      UtcText(holding.row.horizon_ms));
+}
+
 explain::Action RevokeAction(const Holding& holding, bool force) {
   const std::string id = holding.row.session ? holding.row.session->ToString() : "";
   return {
@@ -152,8 +164,13 @@ Explanation Explain(const Holding& holding) {
                  .since_ms = row.started_ms,
                  .until_ms = row.expires_ms,
                  .link = license});
-    out.next = {fmt::format("Without another one it is free at {}.", UtcText(row.expires_ms)),
-                row.expires_ms};
+    const std::int64_t free_ms = std::max(row.expires_ms, row.horizon_ms);
+    if (free_ms > row.expires_ms)
+      out.Because({.code = "kept_in_redis", .text = PromisesText(holding), .until_ms = free_ms});
+    out.next = {
+        fmt::format("Without another one it is free {}{}.",
+                    free_ms > row.expires_ms ? "at the latest at " : "at ", UtcText(free_ms)),
+        free_ms};
     out.actions = {RevokeAction(holding, false), RevokeAction(holding, true)};
   } else if (state == "revoked") {
     out.Because({.code = "revoked",

@@ -460,7 +460,8 @@ std::optional<EndReason> Ledger::WhyInactive() const {
 
 ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
   SeatRow* const row = FindSession(command.session);
-  if (license_.tenant != command.tenant || !row || row->person != command.person) return {false};
+  if (license_.tenant != command.tenant || !row || row->person != command.person) return {};
+  ReleaseOutcome outcome{true, row->slot, row->fence};
   if (row->is_held()) {
     ended_[command.session] = {EndReason::kReleased, now_ms_, row->beat_ms, row->person};
     Log(LogKind::kSeatReleased, row, [&](base::JsonWriter& json) {
@@ -470,11 +471,12 @@ ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
     });
     CountHolders(-1);
     Free(*row);
+    if (row->is_kept()) outcome.slot = outcome.fence = 0;
   } else {
     FreeNow(*row);
   }
   Settle();
-  return {true};
+  return outcome;
 }
 
 SweepOutcome Ledger::Sweep() { return {license_.look_ms <= now_ms_}; }

@@ -190,6 +190,13 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"replaySession", prepared("POST", "/api/v1/queues/{queue}/replay")},
       {"replayEvents", prepared("POST", "/api/v1/webhooks/replay")},
       {"putBots", prepared("PUT", "/api/v1/bots")},
+      {"retireSeatLedger",
+       [&] {
+         store_.Execute("update " +
+                        std::string(store_.engine() == Engine::kPostgres ? "tenure." : "") +
+                        "seat_ledger set identity = 'a Redis'");
+         return Post("/api/v1/seat-ledger/retire", "").status;
+       }},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},
   };
   for (const http::Route& route : server_->routes()) {

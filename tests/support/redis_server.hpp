@@ -34,6 +34,7 @@ class RedisServer {
   /// "rediss://localhost:PORT" that trusts our certificate. REQUIRES: tls.
   std::string TlsUrl(const std::string& parameters = {}) const;
   std::filesystem::path socket() const { return dir_.path() / "redis.sock"; }
+  std::filesystem::path data() const { return dir_.path(); }
   std::filesystem::path ca_file() const { return dir_.path() / "ca.pem"; }
   int port() const { return port_.number(); }  ///< with TLS
 

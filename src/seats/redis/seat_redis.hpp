@@ -86,6 +86,7 @@ class SeatRedis {
     bool known = false;
     std::int64_t dead_in_ms = 0;  ///< 0: it is
     std::int64_t soft_ms = 0;     ///< its last promise
+    std::int64_t fence = 0;       ///< of the holding that is promised
   };
   struct Sight {
     std::int64_t now_ms = 0;

@@ -140,6 +140,7 @@ TEST_F(SeatRedisTest, ALookTellsTheLastPromiseAndThatNotKnowingIsSomethingElse) 
   EXPECT_TRUE(seen.known);
   EXPECT_GT(seen.dead_in_ms, kLongMs / 2);
   EXPECT_GE(seen.soft_ms, now_ms + kLongMs);
+  EXPECT_EQ(seen.fence, 1);
   server.Command({"flushall"});
   EXPECT_FALSE(Look().known);
 }
