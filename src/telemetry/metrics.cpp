@@ -182,8 +182,8 @@ std::string Registry::Text(Audience audience) const {
     std::map<std::string, std::uint64_t> sums;
     for (const auto& [labels, counter] : family.by_labels) {
       const auto shown = family.to_anybody.find(labels);
-      const bool is_hidden = audience == Audience::kAnybody && shown != family.to_anybody.end();
-      sums[is_hidden ? shown->second : labels] += counter->value();
+      const bool is_summed = audience == Audience::kAnybody && shown != family.to_anybody.end();
+      sums[is_summed ? shown->second : labels] += counter->value();
     }
     for (const auto& [labels, value] : sums)
       if (value > 0 || labels.empty())
