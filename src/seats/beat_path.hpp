@@ -17,6 +17,7 @@ namespace tenure::seats {
 struct Heartbeats {
   std::vector<HeartbeatOutcome> outcomes{};
   std::int64_t now_ms = 0;
+  std::optional<base::Uuid> license{};  ///< of one of them, where any is known
 };
 
 /// What came of asking who is dead of those that only a Redis keeps.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ class Seats {
   /// Its licence is found first.
   void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
   void RevokeSeat(RevokeSeatCommand command, base::Caller caller, Callback<RevokeSeatOutcome> done);
+  void RevokeSeatOnce(RevokeSeatCommand command, base::IdempotencyKey key, base::Caller caller,
+                      Callback<base::IdempotentReply<Outcome>> done);
   /// REQUIRES: not kOpen.
   void Ticket(TicketCommand command, base::Caller caller, Callback<TicketOutcome> done);
   /// Waits until a seat is offered to it, or `wait_ms` have passed.
@@ -124,7 +127,7 @@ class Seats {
   db::Sweep<ForgetTickets> ForgetSomeTickets;
   db::Look<FindLogEnds> FindEndsOfLogs;
   db::Sweep<ForgetLog> ForgetSomeLog;
-  /// Writes what was denied since the last time. Returns at once; what cannot be written is lost.
+  /// Writes what was denied since the last time. Returns at once; what cannot be written is told next time.
   void FlushDenials();
   Denials& denials() { return denials_; }
 
