@@ -252,8 +252,10 @@ std::string PrintEvent(const Answer& answer, const Given& given) {
                                     {"SESSION", 20, "name", OrDash},
                                     {"SEQUENCE", 8, "sequence", OrDash}},
                                    "ways");
-  const bool any = !JsonRow::Parse(answer.body).Items("ways").empty();
-  return kEvent(answer, given) + (any ? "\n" + kWays(answer, given) : "");
+  std::string text = kEvent(answer, given);
+  if (!JsonRow::Parse(answer.body).Items("ways").empty())
+    text.append("\n").append(kWays(answer, given));
+  return text;
 }
 
 cli::Command Show() {
