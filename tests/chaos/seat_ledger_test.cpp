@@ -85,8 +85,10 @@ TEST(SeatLedgerChaos, K1_OverARedisThatDiesForgetsComesBackOldAndStandsStill) {
        [&] { servers.Kill(1); }, [&] { postgres.Restart(PostgresCluster::StopMode::kImmediate); }});
   ExpectProven(machines, servers[0].Url());
   AwaitUse(servers[0]);
-  EXPECT_GT(Went(servers[0], "redis"), 0);
-  EXPECT_GT(Went(servers[0], "sql"), 0);
+  double by_redis = 0;
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    by_redis += Went(servers[i], "redis") + Went(servers[i], "adopted");
+  EXPECT_GT(by_redis, 0);
 }
 
 /// A seat, and a heartbeat of it.
@@ -127,7 +129,7 @@ TEST(SeatLedgerChaos, HeartbeatsGoOnWhilePostgresIsAwayAndEndWithTheAuthority) {
   PostgresCluster postgres;
   const std::string url = postgres.Url(postgres.CreateDatabase());
   RedisServer redis({.durable = false});
-  const ServerProcess server({.store_url = url, .flags = LedgerFlags(redis, "8s")});
+  const ServerProcess server({.store_url = url, .flags = LedgerFlags(redis, "6s")});
   AwaitUse(server);
   const OneSeat seat(server, 4);
   seat.AwaitKept();
@@ -149,7 +151,7 @@ TEST(SeatLedgerChaos, APromotedReplicaIsAnotherRedisAndTheSeatGoesOn) {
   RedisServer redis({.durable = false});
   const ServerProcess server({.store_url = url, .flags = LedgerFlags(redis, "1s")});
   AwaitUse(server);
-  const OneSeat seat(server, 4);
+  const OneSeat seat(server, 2);
   seat.AwaitKept();
   const auto epoch = HealthOf(server)["epoch"].Int();
   // It follows somebody who is not there, and is told to stand alone again: the same process with another history.
@@ -171,7 +173,7 @@ TEST(SeatLedgerChaos, OperatorsSeeWhoKeepsHeartbeatsAndRetireTheRedis) {
   RedisServer redis({.durable = false});
   const ServerProcess server({.store_url = url, .flags = LedgerFlags(redis, "1s")});
   AwaitUse(server);
-  const OneSeat seat(server, 4);
+  const OneSeat seat(server, 2);
   seat.AwaitKept();
   const auto run = [&](std::vector<std::string> words) {
     words.insert(words.end(), {"--server", server.Url()});

@@ -273,6 +273,18 @@ void RedisPath::Ask(const base::Uuid& license, std::int64_t slot,
   round_.Ask(license, slot, std::move(done));
 }
 
+void RedisPath::Forget(const std::string& tenant, const std::string& person,
+                       const base::Uuid& session, base::UniqueFunction<bool> done) {
+  if (!use_.Now()) return done(false);
+  seats_.FindHoldingFacts({{session}}, [this, tenant, person, done = std::move(done)](
+                                           const db::Result<FactsReply>& reply) mutable {
+    const auto* const facts =
+        reply.ok() && reply.value().facts.front() ? &*reply.value().facts.front() : nullptr;
+    if (!facts || facts->tenant != tenant || facts->person != person) return done(false);
+    round_.DropNow(facts->license, facts->slot, facts->fence, std::move(done));
+  });
+}
+
 void RedisPath::Resumed(const std::string& tenant, const std::string& person,
                         const base::Uuid& session) {
   round_.AdoptNow(tenant, person, session);
