@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "machines.hpp"
+#include "support/moved_clock.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/redis_server.hpp"
 
@@ -164,6 +165,30 @@ TEST(SeatLedgerChaos, APromotedReplicaIsAnotherRedisAndTheSeatGoesOn) {
   });
   AwaitUse(server);
   seat.AwaitKept();
+}
+
+TEST(SeatLedgerChaos, ARedisWhoseClockJumpsIsNotBelievedAndCountsAsAnother) {
+  PostgresCluster postgres;
+  const std::string url = postgres.Url(postgres.CreateDatabase());
+  const support::MovedClock clock;
+  RedisServer redis({.durable = false, .environment = clock.Environment()});
+  const ServerProcess server({.store_url = url, .flags = LedgerFlags(redis, "1s")});
+  AwaitUse(server);
+  const OneSeat seat(server, 2);
+  seat.AwaitKept();
+  for (const std::int64_t ms : {60'000, 59'100}) {  // far ahead; back by less than half a ttl
+    const auto epoch = HealthOf(server)["epoch"].Int();
+    clock.Move(ms);
+    api::Eventually("it counts as another one", [&] {
+      EXPECT_EQ(seat.Beat().status, 200);
+      EXPECT_EQ(seat.Acquire("m2").status, 403) << "somebody has it";
+      return HealthOf(server)["epoch"].Int() > epoch;
+    });
+    AwaitUse(server);
+    seat.AwaitKept();
+  }
+  EXPECT_NE(server.Call("GET", "/metrics").body.find("seat_ledger_bumps_total{reason=\"clock\"} 2"),
+            std::string::npos);
 }
 
 /// What an operator sees and does.

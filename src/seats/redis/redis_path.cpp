@@ -254,7 +254,9 @@ void RedisPath::BeatThese(const std::vector<Waiting>& these) {
     const bool is_same = asking.use().IsOf(*use);
     if (told.kind == SeatRedis::BeatTold::Kind::kKept) {
       const std::int64_t now_ms = beats->now_ms - use->offset_ms;
-      asking.Keep(these[i].place, {now_ms, now_ms + told.left_ms, false}, told.half_gone && is_same,
+      // It promises nothing longer, unless its clock went back.
+      const std::int64_t left_ms = std::min(told.left_ms, use->longest_ms);
+      asking.Keep(these[i].place, {now_ms, now_ms + left_ms, false}, told.half_gone && is_same,
                   beats->now_ms);
     } else if (is_same) {
       asking.Adopt(these[i].place, beats->now_ms);
