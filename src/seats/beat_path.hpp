@@ -45,6 +45,11 @@ class BeatPath {
   virtual void Ask(const base::Uuid& license, std::int64_t slot,
                    base::UniqueFunction<std::optional<std::int64_t>> done) = 0;
 
+  /// The former session of a machine is over, says its successor, who is this person. True: no record
+  /// of it is left there.
+  virtual void Forget(const std::string& tenant, const std::string& person,
+                      const base::Uuid& session, base::UniqueFunction<bool> done) = 0;
+
   // After a commit. They return at once; what is not carried out is made good by the sweep.
 
   /// The same machine has it under a new session: the former one is to hear of it.

@@ -47,7 +47,8 @@ struct AcquireCommand {
   std::string user_agent{};
   std::string metadata{};
   std::optional<base::Uuid>
-      former{};  ///< a holding of this machine that is over, says its successor
+      former{};              ///< a holding of this machine that is over, says its successor
+  bool former_gone = false;  ///< and no Redis has a record of it
   Wait wait = Wait::kNo;
   base::Uuid new_session{};  ///< of the holding, if there will be one
   base::Uuid new_ticket{};

@@ -341,7 +341,8 @@ Grant Ledger::GrantRow(SeatRow& row, const AcquireCommand& command) {
 Grant Ledger::Resume(SeatRow& row, const AcquireCommand& command) {
   const base::Uuid former = *row.session;
   // Who vouches for its former process cannot vouch for a Redis that has its record.
-  const bool vouched = command.former == former && row.horizon_ms <= now_ms_;
+  const bool vouched =
+      command.former == former && (row.horizon_ms <= now_ms_ || command.former_gone);
   if (!vouched) row.prior_ms = std::max({row.prior_ms, row.expires_ms, row.horizon_ms});
   ended_[former] = {EndReason::kResumedElsewhere, now_ms_, row.beat_ms, row.person};
   const std::string former_address = std::exchange(row.address, command.address);

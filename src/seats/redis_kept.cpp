@@ -114,7 +114,10 @@ void AdoptAbsent(db::Transaction& tx, db::Items<AbsentRequest, AbsentReply> item
       adoptions.push_back({request.license, now.slot, now.beat_ms,
                            std::min(terms.DeadlineFrom(now_ms), end_ms), horizon_ms,
                            request.epoch});
-      reply.adopted.push_back({request.license, now.slot, now.fence, ttl_ms, horizon_ms - now_ms});
+      // Who was revoked or has released it is not to be renewed there: the record is nobody's.
+      const bool is_renewable = now.session && !now.revoked;
+      reply.adopted.push_back(
+          {request.license, now.slot, is_renewable ? now.fence : 0, ttl_ms, horizon_ms - now_ms});
     }
     tx.Queue(sql::kAdoptSeats,
              db::Columns(adoptions, &AbsentAdoption::license, &AbsentAdoption::slot,

@@ -93,12 +93,29 @@ Seats::RequestPtr Seats::Acquire(AcquireRequest request, base::Caller caller,
     if (result.ok()) NoteDenial(result.value(), machine);
     done(std::move(result));
   };
+  const auto& former = request.command.former;
+  if (!path_ || !former) {
+    Begin(under_way, std::move(request), std::move(caller), std::move(done));
+    return under_way;
+  }
+  const std::string tenant = request.command.tenant, person = request.command.person;
+  const base::Uuid session = *former;
+  path_->Forget(tenant, person, session,
+                [this, under_way, request = std::move(request), caller = std::move(caller),
+                 done = std::move(done)](bool is_gone) mutable {
+                  request.command.former_gone = is_gone;
+                  Begin(under_way, std::move(request), std::move(caller), std::move(done));
+                });
+  return under_way;
+}
+
+void Seats::Begin(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+                  Callback<Acquired> done) {
   // Who waits is served by the line.
   if (path_ && request.wait_ms == 0)
     AskAndGiveOn(under_way, std::move(request), std::move(caller), std::move(done));
   else
     Ask(under_way, std::move(request), std::move(caller), std::move(done));
-  return under_way;
 }
 
 void Seats::Ask(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,

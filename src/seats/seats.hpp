@@ -143,6 +143,8 @@ class Seats {
   class Beating;
 
   void NoteDenial(const Acquired& acquired, const std::string& machine);
+  void Begin(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+             Callback<Acquired> done);
   void Ask(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
            Callback<Acquired> done);
   void AskAndGiveOn(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,

@@ -192,10 +192,12 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"putBots", prepared("PUT", "/api/v1/bots")},
       {"retireSeatLedger",
        [&] {
-         store_.Execute("update " +
-                        std::string(store_.engine() == Engine::kPostgres ? "tenure." : "") +
-                        "seat_ledger set identity = 'a Redis'");
-         return Post("/api/v1/seat-ledger/retire", "").status;
+         const std::string use = "seat_ledger set identity = 'a Redis'";
+         if (GetParam() == Engine::kSqlite)
+           ExecuteSqlite(store_.data_dir() / "data" / "tenure.db", "update " + use);
+         else
+           store_.Execute("update tenure." + use);
+         return Post("/api/v1/seat-ledger/retire", "{}").status;
        }},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},
   };

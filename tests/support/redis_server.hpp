@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/port.hpp"
@@ -19,6 +20,7 @@ struct RedisOptions {
   bool tls = false;
   /// More of redis-server's own: {"--maxmemory-policy", "allkeys-lru"}.
   std::vector<std::string> arguments{};
+  std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 /// A real redis-server with data of its own in a temporary folder, on a Unix socket; any number may

@@ -254,7 +254,9 @@ void RedisPath::BeatThese(const std::vector<Waiting>& these) {
     const bool is_same = asking.use().IsOf(*use);
     if (told.kind == SeatRedis::BeatTold::Kind::kKept) {
       const std::int64_t now_ms = beats->now_ms - use->offset_ms;
-      asking.Keep(these[i].place, {now_ms, now_ms + told.left_ms, false}, told.half_gone && is_same,
+      // It promises nothing longer, unless its clock went back.
+      const std::int64_t left_ms = std::min(told.left_ms, use->longest_ms);
+      asking.Keep(these[i].place, {now_ms, now_ms + left_ms, false}, told.half_gone && is_same,
                   beats->now_ms);
     } else if (is_same) {
       asking.Adopt(these[i].place, beats->now_ms);
@@ -271,6 +273,18 @@ void RedisPath::GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> 
 void RedisPath::Ask(const base::Uuid& license, std::int64_t slot,
                     base::UniqueFunction<std::optional<std::int64_t>> done) {
   round_.Ask(license, slot, std::move(done));
+}
+
+void RedisPath::Forget(const std::string& tenant, const std::string& person,
+                       const base::Uuid& session, base::UniqueFunction<bool> done) {
+  if (!use_.Now()) return done(false);
+  seats_.FindHoldingFacts({{session}}, [this, tenant, person, done = std::move(done)](
+                                           const db::Result<FactsReply>& reply) mutable {
+    const auto* const facts =
+        reply.ok() && reply.value().facts.front() ? &*reply.value().facts.front() : nullptr;
+    if (!facts || facts->tenant != tenant || facts->person != person) return done(false);
+    round_.DropNow(facts->license, facts->slot, facts->fence, std::move(done));
+  });
 }
 
 void RedisPath::Resumed(const std::string& tenant, const std::string& person,

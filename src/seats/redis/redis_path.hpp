@@ -42,6 +42,8 @@ class RedisPath final : public BeatPath {
   void GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> done) override;
   void Ask(const base::Uuid& license, std::int64_t slot,
            base::UniqueFunction<std::optional<std::int64_t>> done) override;
+  void Forget(const std::string& tenant, const std::string& person, const base::Uuid& session,
+              base::UniqueFunction<bool> done) override;
   void Resumed(const std::string& tenant, const std::string& person,
                const base::Uuid& session) override;
   void Ended(const base::Uuid& license, std::int64_t slot, std::int64_t fence) override;

@@ -293,6 +293,20 @@ void RedisRound::Drop(const base::Uuid& license, std::int64_t slot, std::int64_t
   });
 }
 
+void RedisRound::DropNow(const base::Uuid& license, std::int64_t slot, std::int64_t fence,
+                         base::UniqueFunction<bool> done) {
+  thread_.Post([this, over = SeatRedis::Over{RecordOf(license, slot), fence},
+                done = std::move(done)]() mutable {
+    const auto use = use_.Now();
+    if (!use) return done(false);
+    const auto dropped = AskOne([&]() -> std::optional<bool> {
+      if (!redis_.Drop(use->under, {&over, 1})) return std::nullopt;
+      return true;
+    });
+    done(dropped.has_value());
+  });
+}
+
 /// What is not confirmed stays for the next round.
 void RedisRound::DropSome() {
   while (!over_.empty()) {

@@ -64,6 +64,9 @@ class RedisRound {
              const std::string& person, std::vector<base::Uuid> sessions);
   void AdoptNow(const std::string& tenant, const std::string& person, const base::Uuid& session);
   void Drop(const base::Uuid& license, std::int64_t slot, std::int64_t fence);
+  /// True: it is confirmed.
+  void DropNow(const base::Uuid& license, std::int64_t slot, std::int64_t fence,
+               base::UniqueFunction<bool> done);
   void GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> done);
   void Ask(const base::Uuid& license, std::int64_t slot,
            base::UniqueFunction<std::optional<std::int64_t>> done);

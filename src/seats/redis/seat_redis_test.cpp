@@ -182,6 +182,25 @@ TEST_F(SeatRedisTest, APromotedReplicaIsAnotherRedis) {
   EXPECT_NE(other->Greet().identity, before.identity) << "the same process with another history";
 }
 
+/// Two processes that are told to use one Redis in different ways would not see each other's records.
+TEST_F(SeatRedisTest, AnotherPrefixOrDatabaseIsAnotherRedis) {
+  ASSERT_TRUE(Put(1));
+  const std::string url = "redis+unix://" + server.socket().string();
+  for (const char* other : {"?prefix=u:", ""}) {
+    SeatRedis elsewhere(client::ParseRedisUrl(url + other, {}), {.timeout_ms = 30'000});
+    EXPECT_NE(elsewhere.Greet().identity, under.identity);
+    const SeatRedis::BeatAsked asked{"s", 1, kLongMs};
+    const std::string seat = "s";
+    const SeatRedis::Over over{"s", 1};
+    EXPECT_FALSE(elsewhere.Beat(under, 1, {&asked, 1}));
+    EXPECT_FALSE(elsewhere.Look(under, 1, {&seat, 1}));
+    EXPECT_FALSE(elsewhere.Drop(under, {&over, 1}));
+  }
+  client::RedisAddress third = client::ParseRedisUrl(server.Url("prefix=t:"), {});
+  third.db = 3;
+  EXPECT_NE(SeatRedis(third, {.timeout_ms = 30'000}).Greet().identity, under.identity);
+}
+
 TEST_F(SeatRedisTest, FencesKeepAllTheirDigits) {
   const std::int64_t fence = (std::int64_t{1} << 53) - 1;
   ASSERT_TRUE(Put(fence));
