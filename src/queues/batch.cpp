@@ -180,9 +180,9 @@ void Batch::Count() {
                          (row.state != queues::State::kHeld || row.fence != old.fence);
     if (is_over)
       // One that another consumer took over in this transaction was past its deadline.
-      effects_.turns.push_back({queue, row.entity,
-                                row.ended == End::kNone ? End::kExpired : row.ended, !old.HasWork(),
-                                now_ms_ - old.turn_ms, old.turn_count + session.completed()});
+      effects_.turns.push_back(
+          {queue, row.entity, row.ended == End::kNone ? End::kExpired : row.ended, !old.HasWork(),
+           now_ms_, now_ms_ - old.turn_ms, old.turn_count + session.completed()});
     const bool was_parked = old.state == queues::State::kParked;
     const bool is_parked = row.state == queues::State::kParked;
     const Moved moved{row.next - old.next, session.completed(),

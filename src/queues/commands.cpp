@@ -303,7 +303,12 @@ cli::Commands Looks() {
            .summary = "List the sessions of a queue, each with why it does not move",
            .notes = {},
            .flags = {QueueArgument(),
-                     Value("--state", "idle|ready|held|parked", "Only those.", Word).As("state")},
+                     Value("--state", "idle|ready|held|parked", "Only those.", Word).As("state"),
+                     Value("--consumer", "TEXT", "Only those that it holds.").As("consumer"),
+                     Value("--share", "TEXT", "Only of this one.").As("share"),
+                     Value("--min-depth", "N", "Only those with so many messages at least.",
+                           Number(0, 1'000'000'000))
+                         .As("min_depth")},
            .path = kSessionsPath,
            .columns = {{"SESSION", 30, "name"},
                        {"REASON", 10, "reason"},

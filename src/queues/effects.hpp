@@ -18,8 +18,9 @@ struct EndedTurn {
   std::string queue{};
   std::string entity{};
   End end = End::kNone;
-  bool was_idle = false;  ///< it ended with nothing left to do
-  std::int64_t ms = 0;
+  bool was_idle = false;      ///< it ended with nothing left to do
+  std::int64_t at_ms = 0;     ///< when it ended
+  std::int64_t ms = 0;        ///< how long it was
   std::int64_t messages = 0;  ///< that were completed in it
 };
 

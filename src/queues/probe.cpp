@@ -94,7 +94,8 @@ void Probe::EndTurn(const EndedTurn& turn) {
                     {{kBot, name}, {"entity_type", turn.entity}})
       .Observe(std::clamp<std::int64_t>(turn.messages, 0, 1'000'000'000));
   std::deque<Minute>& minutes = minutes_[name];
-  if (minutes.empty() || minutes.back().at != minute_) minutes.push_back({minute_, 0, {}});
+  const std::int64_t minute = turn.at_ms / kMinuteMs;
+  if (minutes.empty() || minutes.back().at != minute) minutes.push_back({minute, 0, {}});
   ++minutes.back().turns;
   const auto timeout = TimeoutOf(turn);
   if (!timeout) return;
@@ -122,7 +123,6 @@ void Probe::Counted(const FiguresReply& figures) {
   Summed oldest(Summed::How::kMost), taken(Summed::How::kMost);
   Health health;
   const base::Lock lock(mutex_);
-  minute_ = figures.now_ms / kMinuteMs;
   for (const QueueFigures& each : figures.queues) {
     const std::string name = NameOf(each.name);
     const telemetry::Labels labels{{kBot, name}};
@@ -169,19 +169,19 @@ void Probe::Counted(const FiguresReply& figures) {
        staged);
   show("queue_concurrent_session_utilization", "Places under the cap that are taken, in percent.",
        taken);
-  ShowRates();
+  ShowRates(figures.now_ms / kMinuteMs);
 }
 
 /// The share of the turns of the last five minutes that each time-out ended, in percent.
-void Probe::ShowRates() {
+void Probe::ShowRates(std::int64_t minute) {
   Gauges rates;
   for (auto& [name, minutes] : minutes_) {
-    while (!minutes.empty() && minutes.front().at <= minute_ - kMinutes) minutes.pop_front();
+    while (!minutes.empty() && minutes.front().at <= minute - kMinutes) minutes.pop_front();
     std::int64_t turns = 0;
     std::array<std::int64_t, 3> timeouts{};
-    for (const Minute& minute : minutes) {
-      turns += minute.turns;
-      for (std::size_t i = 0; i < timeouts.size(); ++i) timeouts.at(i) += minute.timeouts.at(i);
+    for (const Minute& each : minutes) {
+      turns += each.turns;
+      for (std::size_t i = 0; i < timeouts.size(); ++i) timeouts.at(i) += each.timeouts.at(i);
     }
     for (std::size_t i = 0; i < timeouts.size() && turns > 0; ++i)
       rates.emplace_back(

@@ -42,7 +42,7 @@ class Probe {
   std::string NameOf(const std::string& queue) TENURE_REQUIRES(mutex_);
   void EndTurn(const EndedTurn& turn) TENURE_REQUIRES(mutex_);
   void Move(const std::string& name, const Moved& moved);
-  void ShowRates() TENURE_REQUIRES(mutex_);
+  void ShowRates(std::int64_t minute) TENURE_REQUIRES(mutex_);
 
   /// Of the turns of a minute: how many, and how many a time-out ended.
   struct Minute {
@@ -56,7 +56,6 @@ class Probe {
   mutable base::Mutex mutex_;
   std::set<std::string> names_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, std::deque<Minute>> minutes_ TENURE_GUARDED_BY(mutex_);  // by name
-  std::int64_t minute_ TENURE_GUARDED_BY(mutex_) = 0;
   Health health_ TENURE_GUARDED_BY(mutex_);
 };
 

@@ -239,7 +239,7 @@ SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
   const auto all_held = [&](const std::string& more = "") {
     return R"({"sessions":[{)" + held(more) + "}]}";
   };
-  const auto park = [&] { post("/dead-letter", all_held(R"(,"sequence":1,"error":"no"})")); };
+  const auto park = [&] { post("/dead-letter", all_held(R"(,"sequence":1,"error":"no")")); };
   const std::string reason = R"("reason":"a test")";
   const auto only_it = [&](const std::string& more = "") {
     return R"({"session":")" + session + "\"," + reason + more + "}";
@@ -250,7 +250,7 @@ SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
   const std::string action = path.substr(std::string("/api/v1/queues").size());
   if (action.empty()) return {path, ""};
   const std::string of_queue = action.substr(std::string("/{queue}").size());
-  if (method == "PATCH") return {queue, R"({"paused":false,)" + reason + "}"};
+  if (method == "PATCH" && of_queue.empty()) return {queue, R"({"paused":false,)" + reason + "}"};
   if (of_queue == "/messages") return {queue + of_queue, message};
   if (of_queue == "/accept") return {queue + of_queue, accept};
   if (of_queue == "/receive") return {queue + of_queue, "{" + held("") + "}"};

@@ -41,7 +41,8 @@ struct Delivery {
   std::string payload{};  ///< of a large event empty: it is at payload_url
   bool is_bytes = false;
   std::string payload_url{};
-  /// Of a webhook's event: a JSON object with what is said of it (docs/queues.md); else empty.
+  /// Of a webhook's event: a JSON object with what is said of it (docs/queues.md); else empty. Only
+  /// a server says it: directly on a store an event has a payload_url and no more.
   std::string event{};
   std::int64_t enqueued_ms = 0;  ///< times are milliseconds since 1970, of the store's clock
   std::int64_t expires_ms = 0;   ///< 0: never

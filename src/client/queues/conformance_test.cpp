@@ -7,6 +7,7 @@
 
 #include "client/messages/test/place.hpp"
 #include "queues/queues.hpp"
+#include "queues_sql/queries.hpp"
 #include "tenure/queues/outbox.hpp"
 
 namespace tenure::queues::conformance {
@@ -63,7 +64,7 @@ namespace {
 
 using Connection = std::unique_ptr<PGconn, void (*)(PGconn*)>;
 
-std::string Run(PGconn* connection, const std::string& sql) {
+std::string RunSql(PGconn* connection, const std::string& sql) {
   const std::unique_ptr<PGresult, void (*)(PGresult*)> result(PQexec(connection, sql.c_str()),
                                                               PQclear);
   return PQresultErrorMessage(result.get());
@@ -74,14 +75,14 @@ TEST(QueueOutbox, Q1_AnEffectAndItsCompletionAreOneTransactionAndItsMessageHasIt
   const std::string url = subject.url();
   subject.declare("outbox");
   const Connection connection(PQconnectdb(url.c_str()), PQfinish);
-  Run(connection.get(), "create table effects (n int)");
-  Run(connection.get(), "begin");
+  RunSql(connection.get(), "create table effects (n int)");
+  RunSql(connection.get(), "begin");
   EXPECT_EQ(Send(connection.get(), "outbox", {.session_key = "k", .payload = "1"}).size(), 36u);
   Send(connection.get(), "outbox",
        {.session_key = "k", .payload = std::string("\0", 1), .is_bytes = true});
   Client client(url, "outbox");
   client.Send({.session_key = "k", .payload = "0"});
-  EXPECT_EQ(Run(connection.get(), "commit"), "");
+  EXPECT_EQ(RunSql(connection.get(), "commit"), "");
 
   Counter handled;
   std::vector<std::string> payloads;
@@ -89,21 +90,21 @@ TEST(QueueOutbox, Q1_AnEffectAndItsCompletionAreOneTransactionAndItsMessageHasIt
     const Consumer consumer(url, "outbox",
                             [&](const Delivery& delivery, Context& context) {
                               const Connection mine(PQconnectdb(url.c_str()), PQfinish);
-                              Run(mine.get(), "begin");
-                              Run(mine.get(), "insert into effects values (1)");
+                              RunSql(mine.get(), "begin");
+                              RunSql(mine.get(), "insert into effects values (1)");
                               context.Complete(mine.get());
-                              EXPECT_EQ(Run(mine.get(), "commit"), "");
-                              Run(mine.get(), "begin");
-                              Run(mine.get(), "insert into effects values (1)");
+                              EXPECT_EQ(RunSql(mine.get(), "commit"), "");
+                              RunSql(mine.get(), "begin");
+                              RunSql(mine.get(), "insert into effects values (1)");
                               context.Complete(mine.get());
-                              EXPECT_NE(Run(mine.get(), "commit"), "") << "a second effect";
+                              EXPECT_NE(RunSql(mine.get(), "commit"), "") << "a second effect";
                               payloads.push_back(delivery.payload);
                               handled.Add();
                             },
                             {.sessions = 1});
     ASSERT_TRUE(handled.Await(3));
   }
-  EXPECT_THAT(payloads, testing::ElementsAre("0", "1", std::string("\0", 1)));
+  EXPECT_THAT(payloads, ::testing::ElementsAre("0", "1", std::string("\0", 1)));
   EXPECT_EQ(QueuePlace<PlaceKind::kPostgres>().Execute("select count(*) from effects"), "3");
   EXPECT_THROW(Send(connection.get(), "nobody", {.session_key = "k", .payload = "1"}),
                QueueRefused);

@@ -93,6 +93,9 @@ void ListSessions(const RouteParts& parts, const ExchangePtr& exchange) {
         return http::OneOf(text, {State::kIdle, State::kReady, State::kHeld, State::kParked});
       });
   if (!request.key.empty() && request.state) http::RefuseField("state", "is not taken with key");
+  request.consumer = fields.Text("consumer", kMaxKeyBytes).value_or("");
+  request.share = fields.Text("share", kMaxKeyBytes).value_or("");
+  request.min_depth = fields.Integer("min_depth", 0, http::kMaxFence).value_or(0);
   ReadCursor(fields, request);
   request.limit = fields.PageLimit();
   fields.Finish();

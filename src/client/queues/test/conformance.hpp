@@ -101,7 +101,7 @@ TEST_P(QueueConformance, Q1_WhatIsCompletedIsFollowedByTheNextAndAFormerHolderCh
   Reported reported = client_.Complete(held, 1, "seen 1", 1);
   EXPECT_EQ(reported.outcome, Outcome::kDone);
   EXPECT_TRUE(reported.held);
-  EXPECT_THAT(Payloads(reported.messages), testing::ElementsAre("2"));
+  EXPECT_THAT(Payloads(reported.messages), ::testing::ElementsAre("2"));
   EXPECT_EQ(reported.messages[0].key, "k");
   EXPECT_EQ(client_.Complete(held, 1).outcome, Outcome::kGone);
   EXPECT_EQ(client_.Complete(held, 9).outcome, Outcome::kOutOfOrder);
@@ -109,7 +109,7 @@ TEST_P(QueueConformance, Q1_WhatIsCompletedIsFollowedByTheNextAndAFormerHolderCh
   const Held next = Accept();
   EXPECT_EQ(next.state, "seen 1");
   EXPECT_GT(next.fence, held.fence);
-  EXPECT_THAT(client_.Renew(std::vector{held, next}), testing::ElementsAre(false, true));
+  EXPECT_THAT(client_.Renew(std::vector{held, next}), ::testing::ElementsAre(false, true));
   EXPECT_EQ(client_.Complete(held, 2).outcome, Outcome::kStale);
   reported = client_.Complete(next, 3);
   EXPECT_FALSE(reported.held);
