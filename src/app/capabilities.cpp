@@ -6,6 +6,7 @@
 #include "leases/capability.hpp"
 #include "messages/capability.hpp"
 #include "push/capability.hpp"
+#include "queues/capability.hpp"
 #include "seats/capability.hpp"
 #include "sessions/capability.hpp"
 #include "tasks/capability.hpp"
@@ -15,9 +16,10 @@
 namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
-  return {audit::Capability(), inbox::Capability(), leases::Capability(),  messages::Capability(),
-          jobs::Capability(),  push::Capability(),  seats::Capability(),   sessions::Capability(),
-          tasks::Capability(), usage::Capability(), webhooks::Capability()};
+  return {audit::Capability(),    inbox::Capability(), leases::Capability(),
+          messages::Capability(), jobs::Capability(),  push::Capability(),
+          queues::Capability(),   seats::Capability(), sessions::Capability(),
+          tasks::Capability(),    usage::Capability(), webhooks::Capability()};
 }
 
 }  // namespace tenure::app

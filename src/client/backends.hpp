@@ -5,6 +5,7 @@
 #include "client/azure/address.hpp"
 #include "client/jobs/backend.hpp"
 #include "client/messages/backend.hpp"
+#include "client/queues/backend.hpp"
 #include "client/redis/address.hpp"
 #include "client/store/local_store.hpp"
 #include "tenure/leases/provider.hpp"
@@ -30,6 +31,10 @@ std::unique_ptr<leases::Provider> MakeAzureProvider(const AzureAddress& address,
                                                     const leases::AzureOptions& who);
 /// Messages on a store of our own. Throws messages::Unavailable.
 std::unique_ptr<MessageBackend> MakeStoreBackend(const StoreAddress& address);
+
+/// An ordered queue of a Tenure server; on a store of our own. Throws queues::Unavailable.
+std::unique_ptr<QueueBackend> MakeHttpQueue(const ServerAddress& address, const std::string& queue);
+std::unique_ptr<QueueBackend> MakeStoreQueue(const StoreAddress& address, const std::string& queue);
 
 /// Jobs of a Tenure server.
 std::unique_ptr<JobBackend> MakeHttpJobs(const ServerAddress& address, Milliseconds timeout);

@@ -224,4 +224,23 @@ std::string HeadersWithTrace(const Message& message) {
   return out + "," + message.headers.substr(inside);
 }
 
+void CheckSessionMessages(std::span<const queues::SessionMessage> sent) {
+  constexpr std::size_t kMaxKeyBytes = 200;
+  Check(sent.size() <= messages::kMaxBatch, "messages", "must be at most 1000");
+  for (const queues::SessionMessage& each : sent) {
+    Check(!each.session_key.empty(), "session_key", "must not be empty");
+    CheckText(each.session_key, kMaxKeyBytes, "session_key");
+    CheckText(each.share, kMaxKeyBytes, "share");
+    if (!each.is_bytes) Check(IsJson(each.payload, false), "payload", "must be JSON");
+    CheckText(each.correlation_id, messages::kMaxCorrelationBytes, "correlation_id");
+    CheckText(each.dedup_key, messages::kMaxDedupKeyBytes, "dedup_key");
+    Check(!each.ttl || (each.ttl->count() >= 0 && each.ttl->count() <= messages::kMaxRetryMs),
+          "ttl", "must be from 0 to 366 days");
+    if (!each.headers.empty())
+      Check(each.headers.size() <= messages::kMaxHeadersBytes && IsJson(each.headers, true),
+            "headers",
+            fmt::format("must be a JSON object of at most {} bytes", messages::kMaxHeadersBytes));
+  }
+}
+
 }  // namespace tenure::client

@@ -9,6 +9,7 @@
 #include "client/messages/backend.hpp"
 #include "tenure/jobs/job.hpp"
 #include "tenure/leases/types.hpp"
+#include "tenure/queues/message.hpp"
 #include "tenure/seats/options.hpp"
 
 /// What no store would take is refused before it is sent, wherever it goes: std::invalid_argument
@@ -40,6 +41,8 @@ void CheckJob(const jobs::Job& job);
 void CheckPayload(const std::string& payload);
 
 void CheckSeatOptions(const seats::SeatOptions& options);
+
+void CheckSessionMessages(std::span<const queues::SessionMessage> sent);
 
 /// Whatever an exception said: it must only be storable, and not too long.
 std::string StorableError(std::string_view error, std::size_t max_bytes);

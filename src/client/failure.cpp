@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "tenure/jobs/errors.hpp"
 #include "tenure/messages/errors.hpp"
+#include "tenure/queues/errors.hpp"
 
 namespace tenure::client {
 namespace {
@@ -47,6 +48,13 @@ void RethrowAsJobError() {
   if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
   if (failed.kind() == Kind::kDenied) throw jobs::AccessDenied(failed.what());
   throw jobs::Unavailable(failed.what(), failed.outcome_unknown());
+}
+
+void RethrowAsQueueError() {
+  const CallFailed failed = Caught();
+  if (failed.kind() == Kind::kInvalid) throw std::invalid_argument(failed.what());
+  if (failed.kind() == Kind::kDenied) throw queues::AccessDenied(failed.what());
+  throw queues::Unavailable(failed.what(), failed.outcome_unknown());
 }
 
 }  // namespace tenure::client

@@ -41,6 +41,7 @@ class CallFailed : public std::runtime_error {
 [[noreturn]] void RethrowAsLeaseError(leases::LeaseError::About about);
 [[noreturn]] void RethrowAsMessageError();
 [[noreturn]] void RethrowAsJobError();
+[[noreturn]] void RethrowAsQueueError();
 
 template <class Call>
 auto LeaseCall(leases::LeaseError::About about, const Call& call) -> decltype(call()) {
@@ -66,6 +67,15 @@ auto JobCall(const Call& call) -> decltype(call()) {
     return call();
   } catch (...) {
     RethrowAsJobError();
+  }
+}
+
+template <class Call>
+auto QueueCall(const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    RethrowAsQueueError();
   }
 }
 

@@ -51,6 +51,22 @@ std::unique_ptr<MessageBackend> OpenMessages(std::string_view url,
   return MakeStoreBackend(postgres);
 }
 
+std::unique_ptr<QueueBackend> OpenQueue(std::string_view url, const std::string& queue,
+                                        const queues::ClientOptions& options) {
+  if (queue.empty() || queue.size() > 100)
+    throw std::invalid_argument("queue must be 1 to 100 bytes");
+  Address address = ParseAddress(url, "queues");
+  if (auto* server = std::get_if<ServerAddress>(&address)) {
+    CheckToken(*server, options.insecure);
+    server->ca_file = options.ca_file;
+    return MakeHttpQueue(*server, queue);
+  }
+  if (const auto* file = std::get_if<SqliteAddress>(&address)) return MakeStoreQueue(*file, queue);
+  auto& postgres = std::get<PostgresAddress>(address);
+  postgres.pooled = options.pooled;
+  return MakeStoreQueue(postgres, queue);
+}
+
 std::unique_ptr<JobBackend> OpenJobs(std::string_view url, const JobBackendOptions& options) {
   Address address = ParseAddress(url, "jobs");
   if (auto* server = std::get_if<ServerAddress>(&address)) {

@@ -128,6 +128,7 @@ struct RateLimitSettings {
   base::Rate messages;
   base::Rate inbox;
   base::Rate jobs;
+  base::Rate queues;
   base::Rate webhooks;
   base::Rate licenses;
   base::Rate push;
@@ -203,6 +204,7 @@ struct MessageSettings {
 
 struct QueueSettings {
   std::vector<std::string> files;  ///< of bots
+  std::int64_t session_retention_ms = 30LL * 86'400'000;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };

@@ -258,6 +258,12 @@ const Setting kTable[] = {
      "The same for the inbox.",
      "As `rate_limits.sessions`.",
      {.takes = Takes::kWhileRunning}},
+    {"rate_limits.queues",
+     RateLimit{AT(rate_limits.queues)},
+     "The same for ordered queues. A request counts once, however many sessions and messages it "
+     "has.",
+     "As `rate_limits.sessions`.",
+     {.takes = Takes::kWhileRunning}},
     {"rate_limits.webhooks",
      RateLimit{AT(rate_limits.webhooks)},
      "The same for webhooks and the bots that get them. A source's own limit (`rate`) counts "
@@ -424,6 +430,10 @@ const Setting kTable[] = {
      "force; one that starts with another file says what differs, and refuses.",
      "When bots are configured by files that are rolled out with the program; afterwards `tenure "
      "queue apply` changes them."},
+    {"queues.session_retention", Duration{AT(queues.session_retention_ms), kSecond, 3'650 * kDay},
+     "How long a session of an ordered queue is kept that has no messages, no history and no "
+     "state. One that comes back goes on with higher numbers.",
+     "Down where sessions are many and short-lived."},
     {"webhooks.listen", OptionalHostPort{AT(webhooks.listen)},
      "A second address, which takes webhooks and serves nothing else, to anybody: a webhook's "
      "signature opens it. With TLS if `listen` has it.",

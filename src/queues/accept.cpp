@@ -44,7 +44,7 @@ class AcceptBatch {
  public:
   AcceptBatch(db::Transaction& tx, std::string_view process) : tx_(tx), batch_(process) {}
 
-  messages::Notifications Run(std::span<AcceptItem* const> items) {
+  Effects Run(std::span<AcceptItem* const> items) {
     LoadQueues(items);
     PassGates(items);
     Seize(items);
@@ -53,7 +53,7 @@ class AcceptBatch {
       if (!item->reply) item->reply = Decide(item->request);
     batch_.Apply(tx_);
     LookBack(items);
-    return batch_.notifications();
+    return batch_.effects();
   }
 
  private:
@@ -68,8 +68,8 @@ class AcceptBatch {
 
   AcceptReply Decide(const AcceptRequest& request);
   AcceptReply Repeat(const AcceptRequest& request, const std::vector<base::Uuid>& held);
-  std::optional<Unavailable> TryChosen(const AcceptRequest& request, AcceptedQueue& queue,
-                                       AcceptReply& reply);
+  std::optional<NotToBeHad> TryChosen(const AcceptRequest& request, AcceptedQueue& queue,
+                                      AcceptReply& reply);
   void TryReserved(const AcceptRequest& request, AcceptedQueue& queue, AcceptReply& reply);
   bool TryGrant(Session& session, const AcceptRequest& request, AcceptedQueue& queue,
                 AcceptReply& reply);
@@ -380,30 +380,28 @@ AcceptReply AcceptBatch::Repeat(const AcceptRequest& request, const std::vector<
   return reply;
 }
 
-std::optional<Unavailable> AcceptBatch::TryChosen(const AcceptRequest& request,
-                                                  AcceptedQueue& queue, AcceptReply& reply) {
-  using Reason = Unavailable::Reason;
+std::optional<NotToBeHad> AcceptBatch::TryChosen(const AcceptRequest& request, AcceptedQueue& queue,
+                                                 AcceptReply& reply) {
+  using Reason = NotToBeHad::Reason;
   const base::Uuid id = ChosenId(request, queue);
   if (batch_.PassedOver(id) == queue.row && !batch_.Find(id))
-    return Unavailable{Reason::kLocked, {}, 0};
+    return NotToBeHad{Reason::kLocked, {}, 0};
   Session* const session = batch_.Find(id);
-  if (!session || session->row().queue != queue.row->id)
-    return Unavailable{Reason::kUnknown, {}, 0};
+  if (!session || session->row().queue != queue.row->id) return NotToBeHad{Reason::kUnknown, {}, 0};
   const SessionRow& row = session->row();
-  if (queue.row->paused()) return Unavailable{Reason::kPaused, {}, 0};
-  if (row.state == State::kParked) return Unavailable{Reason::kParked, {}, 0};
-  if (row.state == State::kHeld)
-    return Unavailable{Reason::kHeld, row.consumer, row.lease_until_ms};
-  if (!row.HasWork()) return Unavailable{Reason::kEmpty, {}, 0};
-  if (row.not_before_ms > now_ms_) return Unavailable{Reason::kBackoff, {}, row.not_before_ms};
+  if (queue.row->paused()) return NotToBeHad{Reason::kPaused, {}, 0};
+  if (row.state == State::kParked) return NotToBeHad{Reason::kParked, {}, 0};
+  if (row.state == State::kHeld) return NotToBeHad{Reason::kHeld, row.consumer, row.lease_until_ms};
+  if (!row.HasWork()) return NotToBeHad{Reason::kEmpty, {}, 0};
+  if (row.not_before_ms > now_ms_) return NotToBeHad{Reason::kBackoff, {}, row.not_before_ms};
   if (!session->IsReadyFor(request.consumer))
-    return Unavailable{Reason::kReserved, row.reserved_for, row.reserved_until_ms};
-  if (row.generation != queue.serving) return Unavailable{Reason::kGeneration, {}, 0};
+    return NotToBeHad{Reason::kReserved, row.reserved_for, row.reserved_until_ms};
+  if (row.generation != queue.serving) return NotToBeHad{Reason::kGeneration, {}, 0};
   if (const std::int64_t until_ms = session->FrozenUntilMs(limits_); until_ms > 0)
-    return Unavailable{Reason::kFrozen, {}, until_ms};
-  if (queue.room <= 0) return Unavailable{Reason::kCap, {}, 0};
+    return NotToBeHad{Reason::kFrozen, {}, until_ms};
+  if (queue.room <= 0) return NotToBeHad{Reason::kCap, {}, 0};
   if (TryGrant(*session, request, queue, reply)) return std::nullopt;
-  return Unavailable{row.state == State::kParked ? Reason::kParked : Reason::kEmpty, {}, 0};
+  return NotToBeHad{row.state == State::kParked ? Reason::kParked : Reason::kEmpty, {}, 0};
 }
 
 /// Without locks, after the changes: what is left that may be taken, and when to look again. And
@@ -447,8 +445,17 @@ void AcceptBatch::LookBack(std::span<AcceptItem* const> items) {
 
 }  // namespace
 
-messages::Notifications AcceptHandler::WriteItems(db::Transaction& tx, Items items) {
-  return AcceptBatch(tx, process_).Run(items);
+Effects AcceptHandler::WriteItems(db::Transaction& tx, Items items) {
+  Effects effects = AcceptBatch(tx, process_).Run(items);
+  std::vector<Message*> referring;
+  for (AcceptItem* item : items)
+    for (HeldSession& session : item->reply->sessions) {
+      CollectReferring(session.messages, referring);
+      for (const Message& each : session.messages)
+        effects.handed_ms.push_back(item->reply->now_ms - each.enqueued_ms);
+    }
+  ShowEvents(events_, tx, referring);
+  return effects;
 }
 
 }  // namespace tenure::queues

@@ -4,6 +4,7 @@
 
 #include "db/operation.hpp"
 #include "queues/batch.hpp"
+#include "queues/events.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
 
@@ -26,9 +27,11 @@ namespace tenure::queues {
 ///
 /// Back-offs and reservations that are over and holds past their deadline are found by their time,
 /// and get their place in line like everybody else.
-class AcceptHandler final : public messages::NotifyingHandler<AcceptRequest, AcceptReply> {
+class AcceptHandler final : public ChangingHandler<AcceptRequest, AcceptReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  AcceptHandler(const EventsPtr& events, Probe* probe, std::string_view process,
+                wake::Registry& wake)
+      : ChangingHandler(probe, process, wake), events_(events) {}
   std::string_view name() const override { return "queues.accept"; }
   /// A queue has one lane of a process: its accepts do not pass over each other's sessions.
   std::size_t KeyHash(const AcceptRequest& request) const override {
@@ -36,7 +39,10 @@ class AcceptHandler final : public messages::NotifyingHandler<AcceptRequest, Acc
   }
 
  protected:
-  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+  Effects WriteItems(db::Transaction& tx, Items items) override;
+
+ private:
+  const EventsPtr& events_;
 };
 
 }  // namespace tenure::queues

@@ -127,7 +127,7 @@ TEST_P(AcceptContract, WhatIsTransferredIsReservedUntilItsTime) {
 }
 
 TEST_P(AcceptContract, AChosenSessionIsHadOrItIsSaidWhyNot) {
-  using Reason = Unavailable::Reason;
+  using Reason = NotToBeHad::Reason;
   a_.Declare();
   const auto choose = [&](const std::string& key) {
     AcceptRequest request = a_.Ask();

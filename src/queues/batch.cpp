@@ -165,7 +165,37 @@ void Batch::Apply(db::Transaction& tx) {
   for (const State& each : states_)
     tx.Queue(sql::kWriteState, each.session, db::BytesView{each.state}, each.fence, now_ms_);
   Notify(tx);
+  Count();
   WriteCounters(tx);
+}
+
+/// What is counted after COMMIT.
+void Batch::Count() {
+  for (const auto& [id, session] : sessions_) {
+    if (!session.changed()) continue;
+    const SessionRow& old = session.old();
+    const SessionRow& row = session.row();
+    const std::string& queue = session.queue().name;
+    const bool is_over = old.state == queues::State::kHeld &&
+                         (row.state != queues::State::kHeld || row.fence != old.fence);
+    if (is_over)
+      // One that another consumer took over in this transaction was past its deadline.
+      effects_.turns.push_back(
+          {queue, row.entity, row.ended == End::kNone ? End::kExpired : row.ended, !old.HasWork(),
+           now_ms_, now_ms_ - old.turn_ms, old.turn_count + session.completed()});
+    const bool was_parked = old.state == queues::State::kParked;
+    const bool is_parked = row.state == queues::State::kParked;
+    const Moved moved{row.next - old.next, session.completed(),
+                      !is_parked && row.attempts > old.attempts ? 1 : 0,
+                      is_parked && !was_parked ? 1 : 0, std::ssize(session.deaths())};
+    if (moved.sent + moved.done + moved.retried + moved.parked + moved.skipped == 0) continue;
+    Moved& sum = effects_.moved[queue];
+    sum.sent += moved.sent;
+    sum.done += moved.done;
+    sum.retried += moved.retried;
+    sum.parked += moved.parked;
+    sum.skipped += moved.skipped;
+  }
 }
 
 void Batch::WriteMessages(db::Transaction& tx) {
@@ -217,15 +247,15 @@ void Batch::Notify(db::Transaction& tx) {
     const QueueRow& queue = session.queue();
     const SessionRow& row = session.row();
     if (session.tells_queue()) {
-      notifications_.Add(queue.tenant, QueueTopic(queue.name), now_ms_, now_ms_);
+      effects_.notifications.Add(queue.tenant, QueueTopic(queue.name), now_ms_, now_ms_);
       if (!row.reserved_for.empty())
-        notifications_.Add(queue.tenant, ConsumerTopic(queue.name, row.reserved_for), now_ms_,
-                           now_ms_);
+        effects_.notifications.Add(queue.tenant, ConsumerTopic(queue.name, row.reserved_for),
+                                   now_ms_, now_ms_);
     }
     if (session.tells_session() || session.tells_queue())
-      notifications_.Add(queue.tenant, SessionTopic(id), now_ms_, now_ms_);
+      effects_.notifications.Add(queue.tenant, SessionTopic(id), now_ms_, now_ms_);
   }
-  notifications_.Tell(tx, process_, now_ms_);
+  effects_.notifications.Tell(tx, process_, now_ms_);
 }
 
 void Slices::Load(db::Transaction& tx, std::vector<Asked> asked) {

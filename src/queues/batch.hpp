@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "db/transaction.hpp"
-#include "messages/waiting/notifications.hpp"
+#include "queues/effects.hpp"
 #include "queues/line.hpp"
 #include "queues/message.hpp"
 
@@ -30,7 +30,7 @@ struct SessionName {
 ///   batch.Find(id)->Complete(…);
 ///   batch.Apply(tx);                  // the last thing before COMMIT: counters are the last locks
 ///   … COMMIT …
-///   batch.notifications().Signal(wake);
+///   Tell(batch.effects(), wake, probe);
 class Batch {
  public:
   explicit Batch(std::string_view process) : process_(process) {}
@@ -70,7 +70,8 @@ class Batch {
   void WriteState(const base::Uuid& session, std::string state, std::int64_t fence);
 
   void Apply(db::Transaction& tx);
-  const messages::Notifications& notifications() const { return notifications_; }
+  /// After Apply.
+  const Effects& effects() const { return effects_; }
 
  private:
   struct Stored {
@@ -85,6 +86,7 @@ class Batch {
   void WriteMessages(db::Transaction& tx);
   void WriteCounters(db::Transaction& tx);
   void Notify(db::Transaction& tx);
+  void Count();
 
   const std::string_view process_;
   std::int64_t now_ms_ = 0;
@@ -100,7 +102,7 @@ class Batch {
   std::deque<Stored> stored_;
   std::map<base::Uuid, std::int64_t> came_bytes_;
   std::vector<State> states_;
-  messages::Notifications notifications_;
+  Effects effects_;
 };
 
 /// The messages that sessions may hand out next, as far as they were loaded.

@@ -232,21 +232,21 @@ void Enqueuer::WriteKeys(db::Transaction& tx) {
                        &WrittenKey::session, &WrittenKey::sequence, &WrittenKey::expires_ms));
 }
 
-messages::Notifications SendHandler::WriteItems(db::Transaction& tx, Items items) {
+Effects SendHandler::WriteItems(db::Transaction& tx, Items items) {
   Enqueuer enqueuer(process_);
   std::vector<SendReply> replies = enqueuer.Add(tx, db::Requests(items));
   for (std::size_t i = 0; i < items.size(); ++i) items[i]->reply = std::move(replies[i]);
-  return enqueuer.notifications();
+  return enqueuer.effects();
 }
 
-messages::Notifications DrainHandler::WriteItems(db::Transaction& tx, Items items) {
+Effects DrainHandler::WriteItems(db::Transaction& tx, Items items) {
   Enqueuer enqueuer(process_);
   enqueuer.Drain(tx, items.front()->request.tenant, items.front()->request.queue);
   for (auto* item : items)
     if (item->request.tenant == items.front()->request.tenant &&
         item->request.queue == items.front()->request.queue)
       item->reply = DrainReply();
-  return enqueuer.notifications();
+  return enqueuer.effects();
 }
 
 void FindStaged(db::Transaction& tx, db::Items<DrainRequest, StagedReply> items) {

@@ -34,7 +34,8 @@ class Enqueuer {
   /// should hold it. REQUIRES: as Add, and instead of it.
   void Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue);
   /// For after COMMIT.
-  const messages::Notifications& notifications() const { return batch_.notifications(); }
+  const messages::Notifications& notifications() const { return effects().notifications; }
+  const Effects& effects() const { return batch_.effects(); }
 
  private:
   using QueueName = std::pair<std::string, std::string>;  // tenant, name
@@ -75,9 +76,9 @@ class Enqueuer {
 };
 
 /// All sends that wait, in one transaction.
-class SendHandler final : public messages::NotifyingHandler<SendRequest, SendReply> {
+class SendHandler final : public ChangingHandler<SendRequest, SendReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  using ChangingHandler::ChangingHandler;
   std::string_view name() const override { return "queues.send"; }
   std::size_t KeyHash(const SendRequest& request) const override {
     return std::hash<std::string>()(request.messages.empty() ? request.queue
@@ -85,7 +86,7 @@ class SendHandler final : public messages::NotifyingHandler<SendRequest, SendRep
   }
 
  protected:
-  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+  Effects WriteItems(db::Transaction& tx, Items items) override;
 };
 
 /// What users' transactions sent to a queue enters it: before an accept looks.
@@ -96,9 +97,9 @@ struct DrainRequest {
   std::size_t bytes() const { return db::BytesOf(tenant, queue); }
 };
 struct DrainReply {};
-class DrainHandler final : public messages::NotifyingHandler<DrainRequest, DrainReply> {
+class DrainHandler final : public ChangingHandler<DrainRequest, DrainReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  using ChangingHandler::ChangingHandler;
   std::string_view name() const override { return "queues.drain"; }
   std::size_t KeyHash(const DrainRequest& request) const override {
     return std::hash<std::string>()(request.queue);
@@ -106,7 +107,7 @@ class DrainHandler final : public messages::NotifyingHandler<DrainRequest, Drain
 
  protected:
   /// One queue in a transaction.
-  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+  Effects WriteItems(db::Transaction& tx, Items items) override;
 };
 
 struct StagedReply {

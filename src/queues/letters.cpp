@@ -154,7 +154,7 @@ LetterSum ReadLetterSum(const db::Rows::Row& row) {
 
 /// Letters are locked before sessions, and nobody waits for letters (lock_letters.sql): no two wait
 /// for each other.
-messages::Notifications AgainHandler::WriteItems(db::Transaction& tx, Items items) {
+Effects AgainHandler::WriteItems(db::Transaction& tx, Items items) {
   Enqueuer enqueuer(process_);
   Places taken;
   std::deque<Again> each;
@@ -178,7 +178,7 @@ messages::Notifications AgainHandler::WriteItems(db::Transaction& tx, Items item
         .EndObject();
     item.Did({item.request.queue, std::move(detail)});
   }
-  return enqueuer.notifications();
+  return enqueuer.effects();
 }
 
 void FindStates(db::Transaction& tx, db::Items<StateRequest, StateReply> items) {

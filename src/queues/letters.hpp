@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "db/method.hpp"
-#include "messages/waiting/notifications.hpp"
+#include "queues/effects.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
 
@@ -110,14 +110,14 @@ struct AgainReply {
   std::int64_t changed = 0;
   std::int64_t next = 0;  ///< kHistory: where it goes on; 0: that was all
 };
-class AgainHandler final : public messages::NotifyingHandler<AgainRequest, AgainReply> {
+class AgainHandler final : public ChangingHandler<AgainRequest, AgainReply> {
  public:
-  using NotifyingHandler::NotifyingHandler;
+  using ChangingHandler::ChangingHandler;
   std::string_view name() const override { return "queues.again"; }
   db::LaneName lane() const override { return db::LaneName::UserKeys(); }
 
  protected:
-  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+  Effects WriteItems(db::Transaction& tx, Items items) override;
 };
 
 /// What a consumer keeps with a session.

@@ -55,6 +55,9 @@ struct Message {
   std::int64_t expires_ms = 0;
   std::optional<base::Uuid> replay_of{};
   std::string copy{};
+  /// Of one that refers to an event: a JSON object with what is said of the event, and its payload
+  /// or where that is (events.hpp). Empty where it was not asked for, or is gone.
+  std::string envelope{};
 };
 inline constexpr auto kMessageColumns = db::Members(
     &Message::sequence, &Message::id, &Message::event_id, &Message::kind, &Message::payload,
@@ -113,7 +116,7 @@ struct HeldSession {
 };
 enum class Blocked { kNo, kCap, kPaused, kGeneration, kFrozen };
 /// Why a chosen session is not to be had.
-struct Unavailable {
+struct NotToBeHad {
   enum class Reason {
     kUnknown,
     kEmpty,
@@ -136,7 +139,7 @@ struct AcceptReply {
   Kind kind = Kind::kDone;
   std::vector<HeldSession> sessions{};
   Blocked blocked = Blocked::kNo;
-  std::optional<Unavailable> unavailable{};
+  std::optional<NotToBeHad> unavailable{};
   std::int64_t now_ms = 0;
   bool has_left = false;                     ///< there is one that may be taken
   std::optional<std::int64_t> look_in_ms{};  ///< then somebody must ask again

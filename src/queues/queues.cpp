@@ -16,18 +16,19 @@ constexpr std::int64_t kSeizeMs = 250;
 }  // namespace
 
 Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-               const base::Clock& clock)
-    : Declare(store, messages.process(), wake),
+               const base::Clock& clock, telemetry::Registry* metrics)
+    : probe_(metrics ? std::make_unique<Probe>(*metrics) : nullptr),
+      Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
-      Send(store, messages.process(), wake),
+      Send(store, probe_.get(), messages.process(), wake),
       SendOnce(store, "queues.send_once", Send.handler(), SendAnswer, db::LaneName::UserKeys()),
-      Again(store, messages.process(), wake),
+      Again(store, probe_.get(), messages.process(), wake),
       AgainOnce(store, "queues.again_once", Again.handler(), AgainAnswer),
       Tidy(store, "queues.tidy", db::LaneName::Shared(0)),
       ForgetSome(store, "queues.forget", db::LaneName::Shared(0)),
       DropSome(store, "queues.drop", db::LaneName::Shared(0)),
       FindQueuesToDrain(store, "queues.find_drains"),
-      Drain(store, messages.process(), wake),
+      Drain(store, probe_.get(), messages.process(), wake),
       Count(store, "queues.count"),
       List(store, "queues.list"),
       ListSessions(store, "queues.sessions"),
@@ -40,9 +41,12 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       process_(messages.process()),
       drains_(store.engine().name() == "postgres"),
       find_staged_(store, "queues.find_staged"),
-      accept_(store, messages.process(), wake),
-      report_(store, ReportHandler::Locking::kShares, messages.process(), wake),
-      seize_(store, ReportHandler::Locking::kSeizes, messages.process(), wake),
+      accept_(store, events_, probe_.get(), messages.process(), wake),
+      report_(store, ReportHandler::Locking::kShares, events_, probe_.get(), messages.process(),
+              wake),
+      seize_(store, ReportHandler::Locking::kSeizes, events_, probe_.get(), messages.process(),
+             wake),
+      act_once_(store, "queues.act_once", seize_.handler(), ActAnswer, db::LaneName::UserKeys()),
       waiters_(*this, messages.consumers()) {}
 
 void Queues::Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
@@ -108,6 +112,49 @@ class Queues::Seizing : public std::enable_shared_from_this<Queues::Seizing> {
   ReportReply reply_;
   wake::Backoff backoff_;
 };
+
+/// The same for what happens once per key: what was passed over left nothing under the key.
+class Queues::ActingOnce : public std::enable_shared_from_this<Queues::ActingOnce> {
+ public:
+  using Act = db::IdempotentRequest<ReportRequest>;
+  using Reply = base::IdempotentReply<ReportReply>;
+
+  ActingOnce(Queues& queues, Act act, base::Caller caller, Callback<Reply> done)
+      : queues_(queues),
+        act_(std::move(act)),
+        caller_(std::move(caller)),
+        done_(std::move(done)),
+        until_boot_ms_(queues.clock_.BootMs() + kSeizeMs) {}
+
+  void Ask() {
+    queues_.act_once_(act_, caller_, [self = shared_from_this()](db::Result<Reply> result) {
+      self->Take(std::move(result));
+    });
+  }
+
+ private:
+  static bool IsPassedOver(const db::Result<Reply>& result) {
+    const auto* const reply = result.ok() ? std::get_if<ReportReply>(&result.value()) : nullptr;
+    return reply && reply->outcomes.front().kind == ReportOutcome::Kind::kContended;
+  }
+  void Take(db::Result<Reply> result) {
+    const std::int64_t next_boot_ms = queues_.clock_.BootMs() + backoff_.NextMs();
+    if (!IsPassedOver(result) || next_boot_ms > until_boot_ms_) return done_(std::move(result));
+    queues_.wake_.Wait("", next_boot_ms, [self = shared_from_this()] { self->Ask(); });
+  }
+
+  Queues& queues_;
+  const Act act_;
+  const base::Caller caller_;
+  Callback<Reply> done_;
+  const std::int64_t until_boot_ms_;
+  wake::Backoff backoff_;
+};
+
+void Queues::ActOnce(db::IdempotentRequest<ReportRequest> act, base::Caller caller,
+                     Callback<base::IdempotentReply<ReportReply>> done) {
+  std::make_shared<ActingOnce>(*this, std::move(act), std::move(caller), std::move(done))->Ask();
+}
 
 void Queues::Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done) {
   if (request.items.empty()) return done(ReportReply{{}, 0});

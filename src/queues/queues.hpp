@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/caller.hpp"
@@ -10,7 +11,9 @@
 #include "queues/accept.hpp"
 #include "queues/declare.hpp"
 #include "queues/enqueue.hpp"
+#include "queues/events.hpp"
 #include "queues/letters.hpp"
+#include "queues/probe.hpp"
 #include "queues/reads.hpp"
 #include "queues/report.hpp"
 #include "queues/tidy.hpp"
@@ -25,13 +28,16 @@ namespace tenure::queues {
 ///
 /// Any number of processes may run this on one store: nothing is remembered here but who waits.
 class Queues {
+  const std::unique_ptr<Probe> probe_;
+
  public:
   template <class Reply>
   using Callback = base::UniqueFunction<db::Result<Reply>>;
 
-  /// `messages` tells of what others commit, and is where accepts wait.
+  /// `messages` tells of what others commit, and is where accepts wait. `metrics` null: nobody
+  /// counts.
   Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-         const base::Clock& clock);
+         const base::Clock& clock, telemetry::Registry* metrics = nullptr);
 
   // Owners.
 
@@ -66,6 +72,11 @@ class Queues {
   /// REQUIRES: all items need the same locks (ReportHandler::LockingOf).
   void Report(ReportRequest request, base::Caller caller, Callback<ReportReply> done);
 
+  /// The same of one act of an operator, under an idempotency key.
+  /// REQUIRES: one item.
+  void ActOnce(db::IdempotentRequest<ReportRequest> act, base::Caller caller,
+               Callback<base::IdempotentReply<ReportReply>> done);
+
   // Messages once more.
 
   db::Method<AgainHandler> Again;
@@ -90,20 +101,29 @@ class Queues {
   db::List<QueueLetterSums, ReadLetterSum> SumLetters;
   db::Look<FindStates> FindState;
 
+  /// Who says what a consumer is handed in place of an event.
+  /// REQUIRES: before the first call.
+  void ShowEventsBy(EventsPtr events) { events_ = std::move(events); }
+
+  /// Null: nobody counts.
+  Probe* probe() const { return probe_.get(); }
   const base::Clock& clock() const { return clock_; }
   const std::string& process() const { return process_; }
 
  private:
   class Seizing;
+  class ActingOnce;
 
   wake::Registry& wake_;
   const base::Clock& clock_;
   const std::string process_;
   const bool drains_;  // there are users' transactions
+  EventsPtr events_;
   db::Look<FindStaged> find_staged_;
   db::Method<AcceptHandler> accept_;
   db::Method<ReportHandler> report_;
   db::Method<ReportHandler> seize_;
+  db::Method<db::IdempotentHandler<ReportRequest, ReportReply>> act_once_;
   Waiters waiters_;
 };
 

@@ -1,5 +1,7 @@
 #include "queues/reads.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
@@ -14,11 +16,23 @@ db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& r
                   std::string_view(request.name), std::string_view(request.after), rows);
 }
 
-QueueView ReadQueueView(const db::Rows::Row& row) {
-  QueueView view{ReadQueue(row), {}};
+QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
+  QueueView view{ReadQueue(row), {}, 0, now_ms};
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
+  view.oldest_ms = row.Int(kQueueColumnCount + 5);
   return view;
+}
+
+std::int64_t QueueView::OldestReadyMs() const {
+  return oldest_ms > 0 ? std::max<std::int64_t>(0, now_ms - oldest_ms) : 0;
+}
+
+std::int64_t QueueView::Utilization() const {
+  const std::int64_t cap = queue.settings.max_concurrent_sessions;
+  // As many as there may be, whatever stands in the store.
+  constexpr std::int64_t kMost = 1'000'000;
+  return cap > 0 ? std::clamp<std::int64_t>(sums.held, 0, kMost) * 100 / cap : 0;
 }
 
 db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsRequest& request,
@@ -27,27 +41,53 @@ db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsReques
     return tx.Queue(sql::kFindSessions, std::string_view(request.tenant),
                     std::string_view(request.queue), request.id.value_or(base::Uuid()),
                     std::string_view(request.key), rows);
-  return tx.Queue(sql::kListSessions, std::string_view(request.tenant),
-                  std::string_view(request.queue),
-                  request.state ? static_cast<std::int64_t>(*request.state) : std::int64_t{-1},
-                  std::string_view(request.after_key), request.after_generation, rows);
+  return tx.Queue(
+      sql::kListSessions, std::string_view(request.tenant), std::string_view(request.queue),
+      request.state ? static_cast<std::int64_t>(*request.state) : std::int64_t{-1},
+      std::string_view(request.after_key), request.after_generation, rows,
+      std::string_view(request.consumer), std::string_view(request.share), request.min_depth);
 }
 
 SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms) {
-  return {ReadSession(row), ReadQueue(row, kSessionColumnCount),
-          row.Int(kSessionColumnCount + kQueueColumnCount),
-          row.Int(kSessionColumnCount + kQueueColumnCount + 1) != 0, now_ms};
+  constexpr std::size_t kRest = kSessionColumnCount + kQueueColumnCount;
+  SessionView view;
+  view.session = ReadSession(row);
+  view.queue = ReadQueue(row, kSessionColumnCount);
+  db::ReadInto(view, row, kRest, &SessionView::head_enqueued_ms, &SessionView::is_behind,
+               &SessionView::held, &SessionView::before, &SessionView::staged);
+  db::ReadInto(view.limits, row, kRest + 5, &Limits::incarnation, &Limits::frozen_ms,
+               &Limits::freeze_ms);
+  view.now_ms = now_ms;
+  return view;
+}
+
+std::int64_t SessionView::FrozenUntilMs() const {
+  return Session(session, queue, now_ms).FrozenUntilMs(limits);
 }
 
 std::string_view SessionView::Reason() const {
   if (session.state == State::kParked) return "parked";
   if (session.state == State::kHeld) return session.lease_until_ms > now_ms ? "held" : "overdue";
-  if (!session.HasWork()) return "idle";
+  if (!session.HasWork()) return staged > 0 ? "staged" : "idle";
   if (queue.paused()) return "paused";
   if (is_behind) return "generation";
   if (session.not_before_ms > now_ms) return "backoff";
   if (session.reserved_until_ms > now_ms) return "reserved";
-  return "ready";
+  if (FrozenUntilMs() > 0) return "frozen";
+  const std::int64_t cap = queue.settings.max_concurrent_sessions;
+  return cap > 0 && held >= cap ? "cap" : "ready";
+}
+
+std::string SessionView::WhyReady() const {
+  const std::string waits = session.depth() == 1
+                                ? "its message waits"
+                                : fmt::format("the first of {} messages waits", session.depth());
+  const std::string line = before < 0       ? ""
+                           : before == 0    ? ", and it is the next one"
+                           : before < 1'000 ? fmt::format(", and {} sessions are before it", before)
+                                            : ", and a thousand sessions or more are before it";
+  return fmt::format("It is ready{}: {} since {} for somebody to accept it.", line, waits,
+                     base::UtcText(head_enqueued_ms));
 }
 
 std::string SessionView::Why() const {
@@ -79,7 +119,22 @@ std::string SessionView::Why() const {
   if (reason == "reserved")
     return fmt::format("It is reserved for {} until {}.", session.reserved_for,
                        base::UtcText(session.reserved_until_ms));
-  return fmt::format("It is ready: {} messages wait for somebody to accept it.", session.depth());
+  if (reason == "staged")
+    return fmt::format(
+        "{} messages of users' transactions have not entered it: the next accept of "
+        "the queue puts them in.",
+        staged);
+  if (reason == "frozen")
+    return fmt::format(
+        "The store was restored or promoted: somebody whom it has forgotten may hold "
+        "it until {}.",
+        base::UtcText(FrozenUntilMs()));
+  if (reason == "cap")
+    return fmt::format(
+        "{} sessions are held, as many as max_concurrent_sessions allows: the next "
+        "end of one lets it go on.",
+        held);
+  return WhyReady();
 }
 
 db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,

@@ -22,6 +22,13 @@ struct QueueSums {
 struct QueueView {
   QueueRow queue{};
   QueueSums sums{};
+  std::int64_t oldest_ms =
+      0;  ///< when the head of the first session in line was put in; 0: none is
+  std::int64_t now_ms = 0;
+
+  std::int64_t OldestReadyMs() const;
+  /// Places under the cap that are taken, of a hundred; 0: there is none.
+  std::int64_t Utilization() const;
 };
 struct QueuesRequest {
   std::string tenant{};
@@ -33,18 +40,26 @@ struct QueuesRequest {
 };
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
                                      std::int64_t rows);
-QueueView ReadQueueView(const db::Rows::Row& row);
+QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms);
 
 struct SessionView {
   SessionRow session{};
   QueueRow queue{};
   std::int64_t head_enqueued_ms = 0;  ///< 0: there is no message
   bool is_behind = false;             ///< an older generation has messages
+  std::int64_t held = 0;              ///< sessions of the queue that are
+  std::int64_t before = -1;           ///< those that are before it in line; -1: nobody counted
+  std::int64_t staged = 0;            ///< messages of users' transactions that have not entered it
+  Limits limits{};
   std::int64_t now_ms = 0;
 
   /// Why it does not move, or what it waits for: a word, and a sentence.
   std::string_view Reason() const;
   std::string Why() const;
+
+ private:
+  std::int64_t FrozenUntilMs() const;
+  std::string WhyReady() const;
 };
 struct SessionsRequest {
   std::string tenant{};
@@ -54,11 +69,14 @@ struct SessionsRequest {
   std::string key{};  ///< or printed name; empty: any
   // A page of all.
   std::optional<State> state{};
-  std::string after_key{};  ///< the page begins behind this one, of this generation
+  std::string consumer{};      ///< that holds them; empty: any
+  std::string share{};         ///< empty: any
+  std::int64_t min_depth = 0;  ///< with so many messages at least
+  std::string after_key{};     ///< the page begins behind this one, of this generation
   std::int64_t after_generation = 0;
   std::int64_t limit = 100;
 
-  std::size_t bytes() const { return db::BytesOf(tenant, queue, key, after_key); }
+  std::size_t bytes() const { return db::BytesOf(tenant, queue, key, consumer, share, after_key); }
 };
 db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsRequest& request,
                                        std::int64_t rows);

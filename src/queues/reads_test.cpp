@@ -1,5 +1,6 @@
 // What operators see of queues, sessions and messages, on every store.
 
+#include "db/maintenance.hpp"
 #include "queues/contract_fixture.hpp"
 
 namespace tenure::queues {
@@ -57,6 +58,16 @@ TEST_P(LookContract, SessionsAreListedByTheirKeysAndFoundByWhatIsPrintedOfThem) 
   EXPECT_EQ(a_.Call(a_.queues(), &Queues::ListSessions, request).rows.at(0).session.key, "l");
   request = {.tenant = "default", .queue = "q", .state = State::kHeld};
   EXPECT_EQ(a_.Call(a_.queues(), &Queues::ListSessions, request).rows.size(), 1u);
+  const auto count = [&](SessionsRequest of) {
+    of.tenant = "default";
+    of.queue = "q";
+    return a_.Call(a_.queues(), &Queues::ListSessions, of).rows.size();
+  };
+  EXPECT_EQ(count({.consumer = "c"}), 1u);
+  EXPECT_EQ(count({.consumer = "nobody"}), 0u);
+  EXPECT_EQ(count({.share = "nobody's"}), 0u);
+  EXPECT_EQ(count({.min_depth = 1}), 3u);
+  EXPECT_EQ(count({.min_depth = 2}), 0u);
   EXPECT_EQ(Find("acme/shop/issue/7").session.key, "acme/r1/thread/7");
   EXPECT_GT(Find("k").head_enqueued_ms, 0);
 }
@@ -88,6 +99,22 @@ TEST_P(LookContract, EverySessionSaysWhyItDoesNotMove) {
   a_.Declare({}, "another rule");
   a_.Send("m");
   EXPECT_EQ(Find("m").Reason(), "generation");
+}
+
+TEST_P(LookContract, ASessionThatIsReadySaysHowManyAreBeforeItAndWhetherThereIsAPlace) {
+  a_.Declare({.max_concurrent_sessions = 1});
+  for (const char* key : {"k", "l", "m"}) a_.Send(key);
+  EXPECT_THAT(Find("k").Why(), HasSubstr("it is the next one: its message waits since"));
+  EXPECT_THAT(Find("m").Why(), HasSubstr("2 sessions are before it"));
+  const HeldSession held = a_.AcceptOne();
+  EXPECT_EQ(Find("m").Reason(), "cap");
+  EXPECT_THAT(Find("m").Why(), HasSubstr("1 sessions are held, as many as"));
+  a_.Complete(held, 1);
+  EXPECT_EQ(Find("m").Reason(), "ready");
+
+  db::NewIncarnation(a_.store().engine());
+  EXPECT_EQ(Find("m").Reason(), "frozen");
+  EXPECT_THAT(Find("m").Why(), HasSubstr("restored or promoted"));
 }
 
 TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {

@@ -204,7 +204,7 @@ ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
   return Locking::kSeizes;
 }
 
-messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items items) {
+Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   std::map<base::Uuid, SessionName> named;
   std::map<base::Uuid, Slices::Asked> next;
   for (const auto* item : items)
@@ -262,7 +262,16 @@ messages::Notifications ReportHandler::WriteItems(db::Transaction& tx, Items ite
     Record(*item);
   }
   batch.Apply(tx);
-  return batch.notifications();
+  Effects effects = batch.effects();
+  std::vector<Message*> referring;
+  for (auto* item : items)
+    for (ReportOutcome& outcome : item->reply->outcomes) {
+      CollectReferring(outcome.messages, referring);
+      for (const Message& each : outcome.messages)
+        effects.handed_ms.push_back(now_ms - each.enqueued_ms);
+    }
+  ShowEvents(events_, tx, referring);
+  return effects;
 }
 
 }  // namespace tenure::queues

@@ -4,6 +4,7 @@
 
 #include "db/operation.hpp"
 #include "queues/batch.hpp"
+#include "queues/events.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
 
@@ -15,14 +16,15 @@ namespace tenure::queues {
 /// head past what was handed out takes the lock of an UPDATE of no key: it never waits for a user's
 /// transaction that called tenure.queue_complete. Everything else takes the row FOR UPDATE and
 /// passes over what such a transaction holds; that is answered `kContended`, and asked again.
-class ReportHandler final : public messages::NotifyingHandler<ReportRequest, ReportReply> {
+class ReportHandler final : public ChangingHandler<ReportRequest, ReportReply> {
  public:
   enum class Locking { kShares, kSeizes };
   /// Which of the two a report needs.
   static Locking LockingOf(Report::Kind kind);
 
-  ReportHandler(Locking locking, std::string_view process, wake::Registry& wake)
-      : NotifyingHandler(process, wake), locking_(locking) {}
+  ReportHandler(Locking locking, const EventsPtr& events, Probe* probe, std::string_view process,
+                wake::Registry& wake)
+      : ChangingHandler(probe, process, wake), locking_(locking), events_(events) {}
   std::string_view name() const override {
     return locking_ == Locking::kShares ? "queues.report" : "queues.seize";
   }
@@ -31,10 +33,11 @@ class ReportHandler final : public messages::NotifyingHandler<ReportRequest, Rep
   }
 
  protected:
-  messages::Notifications WriteItems(db::Transaction& tx, Items items) override;
+  Effects WriteItems(db::Transaction& tx, Items items) override;
 
  private:
   const Locking locking_;
+  const EventsPtr& events_;
 };
 
 }  // namespace tenure::queues

@@ -215,6 +215,7 @@ Completed Session::Complete(std::int64_t fence, std::int64_t through) {
   if (fence != row_.fence || fence <= 0) return Completed::kStale;
   if (through < row_.head) return Completed::kGone;
   if (through > row_.handed || through >= row_.next) return Completed::kOutOfOrder;
+  completed_ += through + 1 - row_.head;
   row_.turn_count += through + 1 - row_.head;
   row_.head = through + 1;
   row_.attempts = 0;

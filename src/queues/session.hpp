@@ -200,6 +200,8 @@ class Session {
 
   const std::vector<Death>& deaths() const { return deaths_; }
   bool changed() const { return changed_; }
+  /// How many messages were completed.
+  std::int64_t completed() const { return completed_; }
   /// Somebody may have it now who could not before, or a place under the cap is free.
   bool tells_queue() const { return tells_queue_; }
   /// There is something new for whoever holds it.
@@ -224,6 +226,7 @@ class Session {
   const std::int64_t now_ms_;
   SessionRow old_;
   std::vector<Death> deaths_;
+  std::int64_t completed_ = 0;
   bool changed_ = false;
   bool tells_queue_ = false;
   bool tells_session_ = false;

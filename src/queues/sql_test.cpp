@@ -50,6 +50,17 @@ INSTANTIATE_TEST_SUITE_P(Stores, SqlQueues,
                                          store::EngineKind::kPooledPostgres),
                          store::EngineName);
 
+TEST_P(SqlQueues, WhatHasNotEnteredIsCounted) {
+  a_.Declare();
+  SqlUser user = Connect();
+  user.Send("1");
+  const FiguresReply figures = a_.Call(a_.queues(), &Queues::Count, {});
+  ASSERT_EQ(figures.queues.size(), 1u);
+  EXPECT_EQ(figures.queues[0].staged, 1);
+  EXPECT_THAT(Payloads(), ElementsAre("1"));
+  EXPECT_EQ(a_.Call(a_.queues(), &Queues::Count, {}).queues.at(0).staged, 0);
+}
+
 TEST_P(SqlQueues, Q1_TheOrderIsThatOfTheCommitsAndARollbackLeavesNothing) {
   a_.Declare();
   SqlUser first = Connect(), second = Connect(), third = Connect();

@@ -18,7 +18,7 @@ class TestProcess final : public store::Process {
   explicit TestProcess(store::TestStore& test_store, std::string id = "p")
       : Process(test_store),
         messages_(store(), wake(), std::move(id), test_store.clock(), test_store.metrics()),
-        queues_(store(), wake(), messages_, test_store.clock()) {}
+        queues_(store(), wake(), messages_, test_store.clock(), &test_store.metrics()) {}
 
   DeclareReply Declare(const QueueSettings& settings = {}, const std::string& rule = "",
                        const std::string& queue = "q") {

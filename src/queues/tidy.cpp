@@ -94,11 +94,18 @@ FiguresReply CountQueues(db::Transaction& tx, std::int64_t now_ms) {
   const db::Rows rows = tx.Run(sql::kCountQueues, kMostQueues);
   for (const auto row : rows) {
     using Figures = QueueFigures;
-    reply.queues.push_back(db::ReadAs<Figures>(
-        row, &Figures::name, &Figures::scope, &Figures::max_sessions, &Figures::depth_threshold,
-        &Figures::messages, &Figures::bytes, &Figures::ready, &Figures::held, &Figures::parked,
-        &Figures::oldest_ms));
+    reply.queues.push_back(
+        db::ReadAs<Figures>(row, &Figures::tenant, &Figures::name, &Figures::scope,
+                            &Figures::max_sessions, &Figures::depth_threshold, &Figures::messages,
+                            &Figures::bytes, &Figures::ready, &Figures::held, &Figures::parked,
+                            &Figures::oldest_ms, &Figures::max_bytes, &Figures::older_parked));
   }
+  std::map<std::pair<std::string, std::string>, std::int64_t> staged;
+  for (const auto row : tx.Run(sql::kCountStaged))
+    staged[{std::string(row.Text(0)), std::string(row.Text(1))}] = row.Int(2);
+  for (QueueFigures& each : reply.queues)
+    if (const auto found = staged.find({each.tenant, each.name}); found != staged.end())
+      each.staged = found->second;
   return reply;
 }
 

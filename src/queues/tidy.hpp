@@ -42,6 +42,7 @@ DrainsReply FindDrains(db::Transaction& tx, std::int64_t now_ms);
 
 /// What a queue has, for gauges.
 struct QueueFigures {
+  std::string tenant{};
   std::string name{};
   Scope scope = Scope::kNone;
   std::int64_t max_sessions = 0;
@@ -52,6 +53,10 @@ struct QueueFigures {
   std::int64_t held = 0;
   std::int64_t parked = 0;
   std::int64_t oldest_ms = 0;
+  std::int64_t max_bytes = 0;
+  std::int64_t older_parked =
+      0;                    ///< sessions of an older generation, which the newer one waits for
+  std::int64_t staged = 0;  ///< of users' transactions, not yet in their sessions
 };
 struct FiguresReply {
   std::vector<QueueFigures> queues{};

@@ -98,7 +98,7 @@ class AcceptWatcher final : public QueueWatcher<AcceptRequest, AcceptReply, &Que
   Answer AnswerOf(const AcceptReply& reply) const override {
     const bool hopeless =
         reply.kind != AcceptReply::Kind::kDone ||
-        (reply.unavailable && reply.unavailable->reason == Unavailable::Reason::kUnknown);
+        (reply.unavailable && reply.unavailable->reason == NotToBeHad::Reason::kUnknown);
     if (hopeless) return kOver;
     if (!reply.sessions.empty()) {
       consumers_.PollSoon();

@@ -138,6 +138,11 @@ void Registry::OnScrape(std::function<void()> refresh) {
 
 // A series begins with its first event: histograms that are empty, and counters with labels that are
 // 0, are left out.
+void Registry::ForOperatorsOnly(const std::string& name) {
+  const base::Lock lock(mutex_);
+  operators_only_.insert(name);
+}
+
 std::string Registry::Text(Audience audience) const {
   std::vector<std::function<void()>> refreshers;
   {
@@ -149,7 +154,11 @@ std::string Registry::Text(Audience audience) const {
   const base::Lock lock(mutex_);
   std::string out;
   std::string series;
+  const auto is_hidden = [&, only = &operators_only_](const std::string& name) {
+    return audience != Audience::kOperators && only->contains(name);
+  };
   for (const auto& [name, family] : counter_families_) {
+    if (is_hidden(name)) continue;
     series.clear();
     for (const auto& [labels, counter] : family.by_labels)
       if (const std::uint64_t value = counter->value(); value > 0 || labels.empty())
@@ -170,6 +179,7 @@ std::string Registry::Text(Audience audience) const {
     AppendFamily(out, name, family.help, "gauge", series);
   }
   for (const auto& [name, family] : histogram_families_) {
+    if (is_hidden(name)) continue;
     series.clear();
     for (const auto& [labels, histogram] : family.by_labels) {
       std::vector<std::uint64_t> counts;

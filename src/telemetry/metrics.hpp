@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -101,6 +102,9 @@ class Registry {
   void ReplaceGauges(const std::string& name, const std::string& help,
                      std::span<const std::pair<Labels, std::int64_t>> values);
 
+  /// What of this name is counted is for operators only: it names tenants' things.
+  void ForOperatorsOnly(const std::string& name);
+
   /// Called before each scrape: the place to set gauges that are read off something.
   void OnScrape(std::function<void()> refresh);
 
@@ -130,6 +134,7 @@ class Registry {
   std::map<std::string, Family<Gauge>> gauge_families_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, Family<Histogram>> histogram_families_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, ReplacedGauges> replaced_gauges_ TENURE_GUARDED_BY(mutex_);
+  std::set<std::string> operators_only_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::function<void()>> refreshers_ TENURE_GUARDED_BY(mutex_);
 };
 

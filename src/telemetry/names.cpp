@@ -50,6 +50,23 @@ constexpr std::array kPromised = std::to_array<std::string_view>({
     "webhook_deliveries_total",
     "webhook_intake_seconds",
     "webhook_secrets",
+    "queue_active_sessions",
+    "queue_session_duration",
+    "queue_session_message_count",
+    "queue_session_timeout_rate",
+    "queue_session_timeouts_total",
+    "queue_concurrent_session_utilization",
+    "queue_ready_sessions",
+    "queue_oldest_ready_seconds",
+    "queue_parked_sessions",
+    "queue_messages",
+    "queue_messages_total",
+    "queue_bytes",
+    "queue_depth_over_threshold",
+    "queue_full",
+    "queue_generation_blocked",
+    "queue_staged",
+    "queue_handout_seconds",
 });
 
 }  // namespace

@@ -8,10 +8,11 @@
 #include "base/log.hpp"
 #include "base/read_file.hpp"
 #include "messages/messages.hpp"
-#include "queues_sql/queries.hpp"
+#include "queues/queues.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/intake.hpp"
 #include "webhooks/routes.hpp"
+#include "webhooks/shown_events.hpp"
 #include "webhooks/webhooks.hpp"
 #include "webhooks_sql/queries.hpp"
 
@@ -102,6 +103,7 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
       std::make_shared<Process>(parts, others.Of<messages::Messages>(), others.Of<audit::Audit>());
   Webhooks& webhooks = object->webhooks;
   Intake& intake = object->intake;
+  others.Of<queues::Queues>().ShowEventsBy(std::make_shared<const ShownEvents>());
   server::Running running;
   running.object = std::shared_ptr<Webhooks>(object, &webhooks);
   running.type = typeid(Webhooks);
@@ -132,25 +134,10 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
 
 }  // namespace
 
-namespace {
-
-/// Those of the ordered queues among them: what is received enters them.
-std::span<const db::Query* const> AllQueries() {
-  static const std::vector<const db::Query*> all = [] {
-    std::vector<const db::Query*> queries;
-    for (const auto module : {sql::All(), queues::sql::All()})
-      queries.insert(queries.end(), module.begin(), module.end());
-    return queries;
-  }();
-  return all;
-}
-
-}  // namespace
-
 server::Capability Capability() {
   return {.name = "webhooks",
-          .needs = {"audit", "messages"},
-          .queries = AllQueries(),
+          .needs = {"audit", "messages", "queues"},
+          .queries = sql::All(),
           .rate = &config::RateLimitSettings::webhooks,
           .commands = WebhookCommands,
           .run = Run};

@@ -192,6 +192,28 @@ TEST_P(WebhooksContract, AnOrderedBotGetsWhatIsAboutOneThingInOneSessionInTheOrd
     EXPECT_EQ(session.messages.at(0).copy, session.key == "github.com/r1/thread/2" ? "1/2" : "2/2");
 }
 
+TEST_P(WebhooksContract, AnOrderedBotIsHandedTheSameEnvelopeAsOneWithoutOrder) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: ordered, events: [\"*\"], ordering_scope: entity}\n"
+      "  - {name: any, events: [\"*\"], ordering_scope: none}\n");
+  a_.Receive({});
+  const ReceiveReply large =
+      a_.Receive({.id = "2", .body = R"({"x":")" + std::string(1'000, 'x') + R"("})"});
+  std::string expected = a_.Claim("queue:any").at(0);
+  expected.replace(expected.find("unordered"), 9, "ordered");
+  const auto accepted = a_.Accept("ordered");
+  ASSERT_EQ(accepted.sessions.size(), 2U);
+  const auto& [first, second] = accepted.sessions[0].key == "github.com/r1/thread/7"
+                                    ? std::pair(accepted.sessions[0], accepted.sessions[1])
+                                    : std::pair(accepted.sessions[1], accepted.sessions[0]);
+  EXPECT_EQ(first.messages.at(0).envelope, expected);
+  EXPECT_THAT(second.messages.at(0).envelope,
+              HasSubstr(R"("payload":null,"payload_url":"/api/v1/webhooks/events/)" +
+                        large.event_id.ToString() + "/payload\"}"));
+}
+
 TEST_P(WebhooksContract, OneFullQueueRefusesAWebhookForAllBotsAndNothingOfItIsStored) {
   a_.Apply(
       "sources: [{name: github, secrets: [{env: S}]}]\n"

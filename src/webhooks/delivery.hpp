@@ -70,6 +70,9 @@ struct EventRow {
 /// What is read of a delivery, for its row; nothing of the store's own yet.
 EventRow RowOf(const Delivery& delivery, const rules::Event& event, std::string_view tenant);
 
+/// The largest payload that stands in a message itself, unless somebody says otherwise.
+inline constexpr std::size_t kInlinePayloadBytes = 1024 * 1024;
+
 /// What a consumer of a bot's messages is handed.
 struct MessageContext {
   std::string_view bot;

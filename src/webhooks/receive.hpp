@@ -30,7 +30,7 @@ struct ReceiveReply {
 struct ReceiveOptions {
   std::int64_t dedup_ms = 8LL * 86'400'000;
   /// The largest payload that stands in a message itself.
-  std::size_t inline_payload_bytes = 1024 * 1024;
+  std::size_t inline_payload_bytes = kInlinePayloadBytes;
 };
 
 /// What a transaction brought besides the replies.

@@ -16,6 +16,7 @@
 #include "queues_sql/queries.hpp"
 #include "store/process.hpp"
 #include "webhooks/bots/read.hpp"
+#include "webhooks/shown_events.hpp"
 #include "webhooks/webhooks.hpp"
 #include "webhooks_sql/queries.hpp"
 
@@ -63,7 +64,9 @@ class TestProcess final : public store::Process {
         messages_(store(), wake(), "test", test_store.clock(), test_store.metrics()),
         queues_(store(), wake(), messages_, test_store.clock()),
         webhooks_(store(), wake(), messages_, test_store.metrics(),
-                  {.dedup_ms = kTestDedupMs, .inline_payload_bytes = 1'000}) {}
+                  {.dedup_ms = kTestDedupMs, .inline_payload_bytes = 1'000}) {
+    queues_.ShowEventsBy(std::make_shared<const ShownEvents>(1'000));
+  }
 
   ReceiveReply Receive(const Sent& sent) {
     return Call(webhooks_, &Webhooks::Receive, ReceiveRequest{Made(sent)});

@@ -174,6 +174,20 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"putSubscription", prepared("PUT", "/api/v1/subscriptions/{name}")},
       {"deleteSubscription", prepared("DELETE", "/api/v1/subscriptions/{name}")},
       {"rotateSubscriptionSecret", prepared("POST", "/api/v1/subscriptions/{name}/rotate")},
+      {"pauseQueue",
+       [&] {
+         return api()
+             .Call("PATCH", "/api/v1/queues/o", R"({"paused":true,"reason":"a test"})")
+             .status;
+       }},
+      {"resumeSession", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/resume")},
+      {"skipMessage", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/skip")},
+      {"breakSession", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/break")},
+      {"discardMessages", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/discard")},
+      {"resumeSessions", prepared("POST", "/api/v1/queues/{queue}/resume")},
+      {"replayQueueLetters", prepared("POST", "/api/v1/queues/{queue}/dead-letters/replay")},
+      {"discardQueueLetters", prepared("POST", "/api/v1/queues/{queue}/dead-letters/discard")},
+      {"replaySession", prepared("POST", "/api/v1/queues/{queue}/replay")},
       {"replayEvents", prepared("POST", "/api/v1/webhooks/replay")},
       {"putBots", prepared("PUT", "/api/v1/bots")},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},

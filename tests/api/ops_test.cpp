@@ -104,7 +104,11 @@ TEST(Alerts, AllHaveTheProductsNameInFront) {
   // Those about licences and webhooks have the names that were promised.
   const std::set<std::string> promised{"LicenseSeatsNearlyFull", "HighAcquireFailureRate",
                                        "LicenseMachineCloned",   "LicenseOffersMissed",
-                                       "WebhooksRefused",        "WebhookSecretsMissing"};
+                                       "WebhooksRefused",        "WebhookSecretsMissing",
+                                       "QueueSessionsParked",    "QueueDepthOverThreshold",
+                                       "QueueOldestReady",       "QueueFull",
+                                       "QueueTimeouts",          "QueueGenerationBlocked",
+                                       "QueueStagedStuck"};
   std::ifstream file(Rules());
   static const std::regex alert("^ *- alert: (.*)$");
   int count = 0;

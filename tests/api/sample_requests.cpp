@@ -47,6 +47,7 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
   if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
+  if (path.starts_with("/api/v1/queues")) return OfQueues(method, path);
   if (path.starts_with("/api/v1/bots") || path.find("/webhooks/") != std::string::npos)
     return OfWebhooks(method, path);
   std::string target = path;
@@ -185,7 +186,77 @@ SampleRequests::Request SampleRequests::OfSeats(const std::string& method,
                                                         : ""};
 }
 
-constexpr const char* kAnyBot = R"({"name":"b","events":["*"],"ordering_scope":"none"})";
+/// One without order, and one whose queue only `send` feeds. Every file has both: a bot that is
+/// missing in one takes no more messages.
+constexpr const char* kAnyBot =
+    R"({"name":"b","events":["*"],"ordering_scope":"none"},)"
+    R"({"name":"o","events":[],"ordering_scope":"custom","retry_backoff":"0s"})";
+
+/// A session of a key of its own, with two messages; where it must be, held or parked.
+SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
+                                                 const std::string& path) const {
+  const std::string queue = "/api/v1/queues/o";
+  api_.Call("PUT", "/api/v1/bots", R"({"sources":[],"bots":[)" + std::string(kAnyBot) + "]}");
+  const std::string key = NewUuid();
+  const auto post = [&](const std::string& action, const std::string& body) {
+    return api_.Call("POST", queue + action, body).Json();
+  };
+  const std::string message = R"({"session_key":")" + key + R"(","payload":{"n":1},"dedup_key":")" +
+                              NewUuid() + R"(","headers":{"a":"b"}})";
+  const std::string accept = R"({"consumer":"me","key":")" + key + "\"}";
+  const std::string session = post("/messages", message)["session"].Text();
+  post("/messages", R"({"session_key":")" + key + R"(","payload":2})");
+  const auto fence = [&] {
+    return R"("fence":)" + std::to_string(post("/accept", accept)["sessions"][0]["fence"].Int());
+  };
+  const auto held = [&](const std::string& more) {
+    return R"("session":")" + session + "\"," + fence() + more;
+  };
+  const auto all_held = [&](const std::string& more = "") {
+    return R"({"sessions":[{)" + held(more) + "}]}";
+  };
+  const auto park = [&] { post("/dead-letter", all_held(R"(,"sequence":1,"error":"no")")); };
+  const std::string reason = R"("reason":"a test")";
+  const auto only_it = [&](const std::string& more = "") {
+    return R"({"session":")" + session + "\"," + reason + more + "}";
+  };
+  const auto skip = [&] {
+    post("/sessions/" + session + "/skip", R"({"sequence":1,)" + reason + "}");
+  };
+  const std::string action = path.substr(std::string("/api/v1/queues").size());
+  if (action.empty()) return {path, ""};
+  const std::string of_queue = action.substr(std::string("/{queue}").size());
+  if (method == "PATCH" && of_queue.empty()) return {queue, R"({"paused":false,)" + reason + "}"};
+  if (of_queue == "/messages") return {queue + of_queue, message};
+  if (of_queue == "/accept") return {queue + of_queue, accept};
+  if (of_queue == "/receive") return {queue + of_queue, "{" + held("") + "}"};
+  if (of_queue == "/complete" || of_queue == "/abandon" || of_queue == "/dead-letter")
+    return {queue + of_queue, all_held(R"(,"sequence":1)")};
+  if (of_queue == "/renew" || of_queue == "/release") return {queue + of_queue, all_held()};
+  if (of_queue == "/transfer") return {queue + of_queue, R"({"to":"you",)" + all_held().substr(1)};
+  if (of_queue == "/resume") {
+    park();
+    return {queue + of_queue, only_it()};
+  }
+  if (of_queue == "/dead-letters/replay" || of_queue == "/dead-letters/discard") {
+    skip();
+    return {queue + of_queue, only_it()};
+  }
+  if (of_queue == "/replay") {
+    post("/complete", all_held(R"(,"sequence":2)"));
+    return {queue + of_queue, only_it()};
+  }
+  constexpr std::string_view kSession = "/sessions/{id}";
+  if (!of_queue.starts_with(kSession)) return {queue + of_queue, ""};
+  const std::string of_session = of_queue.substr(kSession.size());
+  const std::string target = queue + "/sessions/" + session + of_session;
+  if (method == "GET") return {target, ""};
+  if (of_session == "/state") return {target, "{" + fence() + R"(,"state":"s"})"};
+  if (of_session == "/skip") return {target, R"({"sequence":1,)" + reason + "}"};
+  if (of_session == "/resume") park();
+  if (of_session == "/break") fence();
+  return {target, "{" + reason + "}"};
+}
 
 /// A webhook of a source that was put in force for it.
 SampleRequests::Request SampleRequests::SignedFor(const std::string& source) const {

@@ -43,6 +43,7 @@ class SampleRequests {
   Request OfUsage(const std::string& method, const std::string& path) const;
   Request OfPush(const std::string& method, const std::string& path) const;
   Request OfSeats(const std::string& method, const std::string& path) const;
+  Request OfQueues(const std::string& method, const std::string& path) const;
   Request OfWebhooks(const std::string& method, const std::string& path) const;
   Request SignedFor(const std::string& source) const;
 

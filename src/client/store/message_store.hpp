@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -22,9 +23,10 @@ namespace tenure::client {
 /// destructor ends it.
 class MessageStore {
  public:
-  explicit MessageStore(const StoreAddress& address)
+  /// `more`: queries of whoever else uses its lanes.
+  explicit MessageStore(const StoreAddress& address, std::span<const db::Query* const> more = {})
       : store_(address,
-               {.queries = Joined({db::sql::All(), messages::sql::All(), jobs::sql::All()})}),
+               {.queries = Joined({db::sql::All(), messages::sql::All(), jobs::sql::All(), more})}),
         lanes_(store_.NewLanes(2)),
         beats_(store_.NewLanes(1)),
         messages_(*lanes_, store_.wake(), store_.process(), base::SystemClock(), store_.metrics()) {
@@ -50,6 +52,7 @@ class MessageStore {
   messages::Messages& messages() { return messages_; }
   LocalStore& store() { return store_; }
   db::Store& lanes() { return *lanes_; }
+  db::Store& beats() { return *beats_; }
 
   /// Promotes and reaps from now on: whoever claims also keeps messages moving. Any number of
   /// times.

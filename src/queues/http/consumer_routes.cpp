@@ -97,7 +97,7 @@ void ReplyAccepted(const ExchangePtr& to, const AcceptReply& reply) {
   if (reply.kind == AcceptReply::Kind::kNoQueue) return to->Reply(UnknownQueue(to));
   if (reply.kind == AcceptReply::Kind::kUnordered) return to->Reply(UnorderedQueue(to));
   if (!reply.unavailable) return to->ReplyJson(AcceptJson(reply));
-  if (reply.unavailable->reason == Unavailable::Reason::kUnknown)
+  if (reply.unavailable->reason == NotToBeHad::Reason::kUnknown)
     return to->Reply(UnknownQueueSession());
   to->Reply(SessionUnavailable(*reply.unavailable));
 }
@@ -135,8 +135,8 @@ void AcceptNamed(const RouteParts& parts, const ExchangePtr& exchange, AcceptReq
       }));
 }
 
-void Accept(const RouteParts& parts, const ExchangePtr& exchange) {
-  AcceptRequest request;
+/// Returns for how long it may wait.
+std::int64_t ReadAccept(const ExchangePtr& exchange, AcceptRequest& request) {
   request.tenant = http::TenantOf(exchange);
   request.queue = QueueOf(exchange);
   JsonFields fields(exchange->request().body);
@@ -157,6 +157,12 @@ void Accept(const RouteParts& parts, const ExchangePtr& exchange) {
     fields.Refuse("max_sessions", "is 1 for a session that is chosen");
   const std::int64_t wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWaitMs).value_or(0);
   fields.Finish();
+  return wait_ms;
+}
+
+void Accept(const RouteParts& parts, const ExchangePtr& exchange) {
+  AcceptRequest request;
+  const std::int64_t wait_ms = ReadAccept(exchange, request);
   if (!request.key.empty()) return AcceptNamed(parts, exchange, std::move(request), wait_ms);
   AcceptNow(parts, exchange, std::move(request), wait_ms);
 }
@@ -192,15 +198,17 @@ template <class Read>
 void ReportAll(const RouteParts& parts, const ExchangePtr& exchange, Report::Kind kind,
                const Read& read) {
   ReportRequest request{http::TenantOf(exchange), QueueOf(exchange), {}};
-  JsonFields fields(exchange->request().body);
-  read(fields, [&](const auto& read_item) {
-    fields.Objects("sessions", kMaxItems, [&](JsonObject& object) {
-      Report report = ReadHeld(object, kind);
-      read_item(object, report);
-      request.items.push_back(std::move(report));
+  {
+    JsonFields fields(exchange->request().body);
+    read(fields, [&](const auto& read_item) {
+      fields.Objects("sessions", kMaxItems, [&](JsonObject& object) {
+        Report report = ReadHeld(object, kind);
+        read_item(object, report);
+        request.items.push_back(std::move(report));
+      });
     });
-  });
-  fields.Finish();
+    fields.Finish();
+  }
   if (request.items.empty()) http::RefuseField("sessions", "must not be empty");
   auto done = Answering(exchange, [kind, request](const ExchangePtr& to, const ReportReply& reply) {
     if (std::ranges::all_of(reply.outcomes, [](const ReportOutcome& each) {
@@ -284,13 +292,15 @@ void ReplyReceived(const ExchangePtr& to, const ReportReply& reply) {
 
 void Receive(const RouteParts& parts, const ExchangePtr& exchange) {
   ReportRequest request{http::TenantOf(exchange), QueueOf(exchange), {}};
-  JsonFields fields(exchange->request().body);
-  Report report = ReadHeld(fields, Report::Kind::kReceive);
-  report.max_messages =
-      fields.OptionalInteger("max_messages", 1, kMaxSlice).value_or(kDefaultSlice);
-  const std::int64_t wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWaitMs).value_or(0);
-  fields.Finish();
-  request.items.push_back(std::move(report));
+  std::int64_t wait_ms = 0;
+  {
+    JsonFields fields(exchange->request().body);
+    Report& report = request.items.emplace_back(ReadHeld(fields, Report::Kind::kReceive));
+    report.max_messages =
+        fields.OptionalInteger("max_messages", 1, kMaxSlice).value_or(kDefaultSlice);
+    wait_ms = fields.OptionalInteger("wait_ms", 0, kMaxWaitMs).value_or(0);
+    fields.Finish();
+  }
   auto done = Answering(exchange, ReplyReceived);
   if (wait_ms == 0)
     return parts.queues.Report(std::move(request), exchange->caller(), std::move(done));
@@ -312,12 +322,15 @@ void GetState(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void PutState(const RouteParts& parts, const ExchangePtr& exchange) {
-  JsonFields fields(exchange->request().body);
   Report report{.kind = Report::Kind::kState, .session = SessionOf(exchange)};
-  report.fence = fields.Integer("fence", 1, http::kMaxFence);
-  ReadState(fields, report);
-  if (!report.state) fields.Refuse("state", "is missing; a text, or state_base64, is expected");
-  fields.Finish();
+  {
+    JsonFields fields(exchange->request().body);
+    report.fence = fields.Integer("fence", 1, http::kMaxFence);
+    ReadState(fields, report);
+    if (!fields.Has("state") && !fields.Has("state_base64"))
+      fields.Refuse("state", "is missing; a text, or state_base64, is expected");
+    fields.Finish();
+  }
   const StateReply kept{true, report.state, report.fence, 0};
   ReportRequest request{http::TenantOf(exchange), QueueOf(exchange), {std::move(report)}};
   parts.queues.Report(std::move(request), exchange->caller(),

@@ -27,6 +27,12 @@ void WriteMessage(JsonWriter& json, const Message& message, std::int64_t attempt
   json.Field("attempt", attempt).Key("enqueued_at").Time(message.enqueued_ms);
   json.Key("expires_at").TimeOrNull(message.expires_ms);
   if (message.replay_of) json.Field("replay_of", *message.replay_of);
+  // Its members say the rest of a message that refers to an event.
+  if (message.envelope.size() > 2) {
+    json.Raw(std::string_view(message.envelope).substr(1, message.envelope.size() - 2));
+    json.EndObject();
+    return;
+  }
   if (!message.copy.empty()) json.Field("copy", std::string_view(message.copy));
   if (message.event_id) json.Field("event_id", *message.event_id);
   if (!message.correlation_id.empty())
@@ -87,29 +93,29 @@ std::string_view ToText(Blocked blocked) {
   return "";
 }
 
-std::string_view ToText(Unavailable::Reason reason) {
+std::string_view ToText(NotToBeHad::Reason reason) {
   switch (reason) {
-    case Unavailable::Reason::kUnknown:
+    case NotToBeHad::Reason::kUnknown:
       return "unknown";
-    case Unavailable::Reason::kEmpty:
+    case NotToBeHad::Reason::kEmpty:
       return "empty";
-    case Unavailable::Reason::kHeld:
+    case NotToBeHad::Reason::kHeld:
       return "held";
-    case Unavailable::Reason::kParked:
+    case NotToBeHad::Reason::kParked:
       return "parked";
-    case Unavailable::Reason::kBackoff:
+    case NotToBeHad::Reason::kBackoff:
       return "backoff";
-    case Unavailable::Reason::kReserved:
+    case NotToBeHad::Reason::kReserved:
       return "reserved";
-    case Unavailable::Reason::kGeneration:
+    case NotToBeHad::Reason::kGeneration:
       return "generation";
-    case Unavailable::Reason::kFrozen:
+    case NotToBeHad::Reason::kFrozen:
       return "frozen";
-    case Unavailable::Reason::kPaused:
+    case NotToBeHad::Reason::kPaused:
       return "paused";
-    case Unavailable::Reason::kCap:
+    case NotToBeHad::Reason::kCap:
       return "cap";
-    case Unavailable::Reason::kLocked:
+    case NotToBeHad::Reason::kLocked:
       return "contended";
   }
   return "unknown";
@@ -328,7 +334,9 @@ void WriteQueue(JsonWriter& json, const QueueView& view) {
       .Field("bytes", view.sums.bytes)
       .Field("ready_sessions", view.sums.ready)
       .Field("held_sessions", view.sums.held)
-      .Field("parked_sessions", view.sums.parked);
+      .Field("parked_sessions", view.sums.parked)
+      .Field("oldest_ready_ms", view.OldestReadyMs())
+      .Field("utilization", view.Utilization());
   json.Key("settings").BeginObject();
   for (const QueueSetting& each : kQueueSettings) json.Field(each.name, set.*each.value);
   json.Field("on_dead_letter", ToText(set.on_dead_letter)).EndObject().EndObject();
@@ -354,6 +362,12 @@ std::string SessionJson(const SessionRow& row, std::int64_t now_ms) {
   WriteSession(json, row, now_ms);
   json.EndObject();
   return body;
+}
+
+std::optional<base::StoredAnswer> ActAnswer(const ReportReply& reply) {
+  const ReportOutcome& outcome = reply.outcomes.front();
+  if (outcome.kind != ReportOutcome::Kind::kDone) return std::nullopt;
+  return base::StoredAnswer{200, SessionJson(outcome.row, reply.now_ms), {}};
 }
 
 std::string SessionJson(const SessionView& view) {

@@ -12,7 +12,7 @@
 namespace tenure::queues {
 
 std::string_view ToText(Blocked blocked);
-std::string_view ToText(Unavailable::Reason reason);
+std::string_view ToText(NotToBeHad::Reason reason);
 std::string_view ToText(ReportOutcome::Kind kind);
 std::string_view ToText(Lost lost);
 std::string_view ToText(Hold hold);
@@ -37,6 +37,8 @@ std::string QueueJson(const QueueView& view);
 std::string QueuesJson(const db::Page<QueueView>& page);
 /// As an act left it.
 std::string SessionJson(const SessionRow& row, std::int64_t now_ms);
+/// What is kept of an act under an idempotency key; nothing: it was refused.
+std::optional<base::StoredAnswer> ActAnswer(const ReportReply& reply);
 /// With why it does not move.
 std::string SessionJson(const SessionView& view);
 std::string SessionsJson(const db::Page<SessionView>& page);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/time_text.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "queues/http/json.hpp"
@@ -24,6 +25,8 @@ constexpr std::size_t kMaxWhyBytes = 500;
 constexpr std::size_t kMaxLetterClassBytes = 4096;
 constexpr std::int64_t kMaxLetters = 1'000;
 constexpr std::int64_t kMaxRate = 100'000;
+constexpr std::size_t kMaxTimeBytes = 40;
+constexpr std::string_view kTimeRule = "must be a time of RFC 3339, such as 2026-01-31T12:00:00Z";
 constexpr std::string_view kStateRule = "must be parked or skipped";
 constexpr std::string_view kReasonRule =
     "must be max_delivery_count, ttl, rejected, skipped or dropped";
@@ -75,6 +78,8 @@ void ListLetters(const RouteParts& parts, const ExchangePtr& exchange) {
   filter.error_class = fields.Text("error_class", kMaxLetterClassBytes).value_or("");
   filter.session = fields.Uuid("session");
   filter.entity = fields.Text("entity", kMaxKeyBytes).value_or("");
+  filter.since_ms =
+      fields.Parsed("since", kMaxTimeBytes, kTimeRule, base::ParseRfc3339Ms).value_or(0);
   ContinueAt(fields.Parsed("cursor", 80, http::kNoCursor, AfterOf), request);
   request.limit = fields.PageLimit();
   fields.Finish();

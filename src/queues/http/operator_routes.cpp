@@ -68,12 +68,13 @@ void GetQueue(const RouteParts& parts, const ExchangePtr& exchange) {
 
 void PatchQueue(const RouteParts& parts, const ExchangePtr& exchange) {
   PauseRequest request{http::TenantOf(exchange), QueueOf(exchange)};
-  JsonFields fields(exchange->request().body);
-  const auto paused = fields.OptionalFlag("paused");
-  if (!paused) fields.Refuse("paused", "is missing; true or false is expected");
-  request.paused = paused.value_or(true);
-  request.reason = fields.NonEmptyText("reason", kMaxReasonBytes);
-  fields.Finish();
+  {
+    JsonFields fields(exchange->request().body);
+    request.paused = fields.OptionalFlag("paused").value_or(true);
+    if (!fields.Has("paused")) fields.Refuse("paused", "is missing; true or false is expected");
+    request.reason = fields.NonEmptyText("reason", kMaxReasonBytes);
+    fields.Finish();
+  }
   parts.queues.Pause(std::move(request), http::Acting(exchange, "queue.pause"),
                      Answering(exchange, [parts](const ExchangePtr& to, const PauseReply& reply) {
                        if (!reply.queue) return to->Reply(UnknownQueue(to));
@@ -92,6 +93,9 @@ void ListSessions(const RouteParts& parts, const ExchangePtr& exchange) {
         return http::OneOf(text, {State::kIdle, State::kReady, State::kHeld, State::kParked});
       });
   if (!request.key.empty() && request.state) http::RefuseField("state", "is not taken with key");
+  request.consumer = fields.Text("consumer", kMaxKeyBytes).value_or("");
+  request.share = fields.Text("share", kMaxKeyBytes).value_or("");
+  request.min_depth = fields.Integer("min_depth", 0, http::kMaxFence).value_or(0);
   ReadCursor(fields, request);
   request.limit = fields.PageLimit();
   fields.Finish();
@@ -146,31 +150,38 @@ void Peek(const RouteParts& parts, const ExchangePtr& exchange) {
           }));
 }
 
+void ReplyActed(const ExchangePtr& to, const ReportReply& reply) {
+  const ReportOutcome& outcome = reply.outcomes.front();
+  switch (outcome.kind) {
+    case ReportOutcome::Kind::kDone:
+      return to->ReplyJson(SessionJson(outcome.row, reply.now_ms));
+    case ReportOutcome::Kind::kUnknown:
+      return to->Reply(UnknownQueueSession());
+    case ReportOutcome::Kind::kContended:
+      return to->Reply(base::Fault(base::FaultKind::kContended,
+                                   "a transaction that completes a message of this session is "
+                                   "under way"));
+    default:
+      return to->Reply(SessionUnavailable(outcome.row));
+  }
+}
+
 /// An operator's act on one session; the answer is the session as it is then.
 void Act(const RouteParts& parts, const ExchangePtr& exchange, Report::Kind kind, const char* act) {
   Report report{.kind = kind, .session = SessionOf(exchange)};
-  JsonFields fields(exchange->request().body);
-  report.error = fields.NonEmptyText("reason", kMaxReasonBytes);
-  if (kind == Report::Kind::kSkip) report.sequence = fields.Integer("sequence", 1, http::kMaxFence);
-  fields.Finish();
+  {
+    JsonFields fields(exchange->request().body);
+    report.error = fields.NonEmptyText("reason", kMaxReasonBytes);
+    if (kind == Report::Kind::kSkip)
+      report.sequence = fields.Integer("sequence", 1, http::kMaxFence);
+    fields.Finish();
+  }
   ReportRequest request{http::TenantOf(exchange), QueueOf(exchange), {std::move(report)}};
-  parts.queues.Report(
-      std::move(request), http::Acting(exchange, act),
-      Answering(exchange, [](const ExchangePtr& to, const ReportReply& reply) {
-        const ReportOutcome& outcome = reply.outcomes.front();
-        switch (outcome.kind) {
-          case ReportOutcome::Kind::kDone:
-            return to->ReplyJson(SessionJson(outcome.row, reply.now_ms));
-          case ReportOutcome::Kind::kUnknown:
-            return to->Reply(UnknownQueueSession());
-          case ReportOutcome::Kind::kContended:
-            return to->Reply(base::Fault(base::FaultKind::kContended,
-                                         "a transaction that completes a message of this session "
-                                         "is under way"));
-          default:
-            return to->Reply(SessionUnavailable(outcome.row));
-        }
-      }));
+  base::Caller caller = http::Acting(exchange, act);
+  if (auto key = http::FindIdempotencyKey(exchange))
+    return parts.queues.ActOnce({std::move(request), *std::move(key)}, std::move(caller),
+                                http::AnsweringOnce(exchange, ReplyActed));
+  parts.queues.Report(std::move(request), std::move(caller), Answering(exchange, ReplyActed));
 }
 
 void Resume(const RouteParts& parts, const ExchangePtr& exchange) {

@@ -77,10 +77,10 @@ http::Problem FullQueue(const http::ExchangePtr& exchange) {
           .retry_after_s = 10};
 }
 
-http::Problem SessionUnavailable(const Unavailable& why) {
+http::Problem SessionUnavailable(const NotToBeHad& why) {
   http::Problem problem = UnavailableProblem(
       fmt::format("The session cannot be accepted: {}.", ToText(why.reason)), ToText(why.reason));
-  if (why.reason == Unavailable::Reason::kHeld)
+  if (why.reason == NotToBeHad::Reason::kHeld)
     problem.detail = fmt::format("The session is held by {} until {}.", why.consumer,
                                  base::UtcText(why.until_ms));
   if (!why.consumer.empty()) problem.extensions.emplace_back("consumer", Quoted(why.consumer));
@@ -95,7 +95,7 @@ http::Problem SessionUnavailable(const Unavailable& why) {
 http::Problem SessionUnavailable(const SessionRow& row) {
   if (row.state == State::kHeld)
     return SessionUnavailable(
-        Unavailable{Unavailable::Reason::kHeld, row.consumer, row.lease_until_ms});
+        NotToBeHad{NotToBeHad::Reason::kHeld, row.consumer, row.lease_until_ms});
   return UnavailableProblem(fmt::format("The session is {}; its head is message {}, and {} wait.",
                                         ToText(row.state), row.head, row.depth()),
                             ToText(row.state));

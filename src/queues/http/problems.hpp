@@ -18,7 +18,7 @@ http::Problem UnorderedQueue(const http::ExchangePtr& exchange);
 http::Problem DrainingQueue(const http::ExchangePtr& exchange);
 http::Problem FullQueue(const http::ExchangePtr& exchange);
 /// A chosen session that is not to be had, or not as it must be.
-http::Problem SessionUnavailable(const Unavailable& why);
+http::Problem SessionUnavailable(const NotToBeHad& why);
 /// An operator's act that the session's state does not allow.
 http::Problem SessionUnavailable(const SessionRow& row);
 /// A message that cannot go back to its place.

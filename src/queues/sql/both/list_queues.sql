@@ -1,6 +1,7 @@
 -- A page of queues in the order of their names, with what their counters say. Parameters: $1 tenant, $2 name ('': any), $3 the
 -- name behind which it begins, $4 how many at most
--- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked
+-- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
+-- first in line (0: none)
 -- Locks: none
 select
        q.queue_id, q.tenant, q.name, q.state, q.generation, q.oldest, q.key_rule, q.paused_ms, q.paused_reason,
@@ -11,7 +12,12 @@ select
        coalesce((select sum(c.bytes) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
        coalesce((select sum(c.ready) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
        coalesce((select sum(c.held) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
-       coalesce((select sum(c.parked) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint
+       coalesce((select sum(c.parked) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       coalesce((select m.enqueued_ms from tenure.queue_messages m
+                  join (select s.session_id, s.head from tenure.queue_sessions s
+                         where s.queue_id = q.queue_id and s.generation = q.generation and s.position > 0
+                         order by s.position limit 1) as f
+                    on f.session_id = m.session_id and f.head = m.sequence), 0)
   from tenure.queues q
  where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
  order by q.name

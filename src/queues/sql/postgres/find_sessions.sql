@@ -14,7 +14,14 @@ select
        coalesce((select m.enqueued_ms from tenure.queue_messages m
                   where m.session_id = s.session_id and m.sequence = s.head and s.head < s.next), 0),
        (exists (select 1 from tenure.queue_counters c where c.queue_id = q.queue_id and c.generation < s.generation
-                group by c.generation having sum(c.messages) > 0))::int::bigint
+                group by c.generation having sum(c.messages) > 0))::int::bigint,
+       coalesce((select sum(c.held) from tenure.queue_counters c where c.queue_id = q.queue_id), 0)::bigint,
+       (select count(*) from (select 1 from tenure.queue_sessions b
+                                where b.queue_id = s.queue_id and b.generation = s.generation and b.position > 0
+                                  and b.position < s.position limit 1000) as ahead),
+       (select count(*) from (select 1 from tenure.queue_staged g
+                                where g.tenant = q.tenant and g.queue = q.name and g.key = s.key and g.number > 0 limit 1000) as waiting),
+       k.incarnation, k.incarnation_ms, k.freeze_ms
   from tenure.queues q
  cross join lateral (
        select $3::uuid as id
@@ -22,6 +29,7 @@ select
        union select x.session_id from tenure.queue_sessions x
               where x.queue_id = q.queue_id and x.name = $4::text and x.name <> x.key) as named
   join tenure.queue_sessions s on s.session_id = named.id and s.queue_id = q.queue_id
+ cross join tenure.store k
  where q.tenant = $1::text and q.name = $2::text
  order by s.key, s.generation
  limit $5::bigint

@@ -14,8 +14,14 @@ select
        coalesce((select m.enqueued_ms from queue_messages m
                   where m.session_id = s.session_id and m.sequence = s.head and s.head < s.next), 0),
        exists (select 1 from queue_counters c where c.queue_id = q.queue_id and c.generation < s.generation
-                group by c.generation having sum(c.messages) > 0)
-  from queues q join queue_sessions s
+                group by c.generation having sum(c.messages) > 0),
+       coalesce((select sum(c.held) from queue_counters c where c.queue_id = q.queue_id), 0),
+       (select count(*) from (select 1 from queue_sessions b
+                                where b.queue_id = s.queue_id and b.generation = s.generation and b.position > 0
+                                  and b.position < s.position limit 1000) as ahead),
+       0,
+       k.incarnation, k.incarnation_ms, k.freeze_ms
+  from queues q join queue_sessions s join store k
  where q.tenant = ?1 and q.name = ?2
    and (s.session_id = ?3 or (s.queue_id = q.queue_id and s.key = ?4)
         or (s.queue_id = q.queue_id and s.name = ?4 and s.name <> s.key))

@@ -1,7 +1,9 @@
 -- A page of sessions in the order of their keys. Parameters: 1 tenant, 2 queue, 3 state (0 idle, 1 ready, 2 held, 3 parked, -1
--- any), 4 key and 5 generation behind which it begins, 6 how many at most
+-- any), 4 key and 5 generation behind which it begins, 6 how many at most, 7 consumer, 8 share ('': any, of each), 9 messages at
+-- least
 -- Result: the columns of a session and of its queue (columns.hpp), enqueued_ms of its head (0: none), 1: an older generation has
--- messages
+-- messages, sessions of the queue that are held, those that are before it in line (-1: not counted; at most 1000), messages of
+-- users' transactions that have not entered it (at most 1000), incarnation, incarnation_ms and freeze_ms of the store
 -- Locks: none
 select
        s.session_id, s.queue_id, s.generation, s.key, s.name, s.entity, s.share, s.next, s.head, s.fence, s.state,
@@ -15,9 +17,15 @@ select
        coalesce((select m.enqueued_ms from queue_messages m
                   where m.session_id = s.session_id and m.sequence = s.head and s.head < s.next), 0),
        exists (select 1 from queue_counters c where c.queue_id = q.queue_id and c.generation < s.generation
-                group by c.generation having sum(c.messages) > 0)
+                group by c.generation having sum(c.messages) > 0),
+       coalesce((select sum(c.held) from queue_counters c where c.queue_id = q.queue_id), 0),
+       -1,
+       0,
+       k.incarnation, k.incarnation_ms, k.freeze_ms
   from queues q join queue_sessions s on s.queue_id = q.queue_id
+ cross join store k
  where q.tenant = ?1 and q.name = ?2 and (?3 < 0 or s.state = ?3)
    and (s.key, s.generation) > (?4, ?5)
+   and (?7 = '' or s.consumer = ?7) and (?8 = '' or s.share = ?8) and s.next - s.head >= ?9
  order by s.key, s.generation
  limit ?6
