@@ -65,12 +65,13 @@ TEST(WhyLease, SaysThatAnOperatorBrokeItAndWhoHadItBefore) {
             "It can be granted again in 20s, at 2026-01-01T11:00:20.000Z, or as soon as its holder "
             "releases it.");
   lease = FreeLease();
-  lease.history = {{.fence = 7,
-                    .holder = "host:12",
-                    .granted_at_ms = At("2026-01-01T10:00:00.000Z"),
-                    .ended_at_ms = At("2026-01-01T10:30:00.000Z"),
-                    .reason = LossReason::kBroken,
-                    .detail = "host is gone"}};
+  PastGrant past;
+  past.holder = "host:12";
+  past.granted_at_ms = At("2026-01-01T10:00:00.000Z");
+  past.ended_at_ms = At("2026-01-01T10:30:00.000Z");
+  past.reason = LossReason::kBroken;
+  past.detail = "host is gone";
+  lease.history = {past};
   EXPECT_EQ(Explain(lease).Sentence(),
             "nightly is free. Before, host:12 had it for 30m 0s and lost it to an operator (\"host "
             "is gone\") 30m 0s ago.");

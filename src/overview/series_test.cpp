@@ -1,5 +1,7 @@
 #include "overview/series.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace tenure::overview {

@@ -12,6 +12,7 @@ constexpr std::int64_t kWhyNow = 1'767'265'200'000;  // 2026-01-01T11:00:00Z
 Holding HeldSeat() {
   Holding holding;
   holding.now_ms = kWhyNow;
+  holding.row.open = false;
   holding.row.session = base::Uuid::Parse("0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81");
   holding.row.machine = "m\n1";
   holding.row.person = "ann";

@@ -121,10 +121,11 @@ void Delete(const Parts& parts, const ExchangePtr& exchange) {
                         const auto& session = reply.session;
                         if (!session || !MayEnd(to, session->tenant))
                           return to->Reply(UnknownSession(to));
+                        // A program ends sessions of its tenant by the thousand, a person says why.
                         const bool own = IsVisible(to, session->tenant);
                         parts.sessions.End(
                             {session->id, session->key},
-                            own ? to->caller() : http::Acting(to, kEndAct),
+                            own && to->reason().empty() ? to->caller() : http::Acting(to, kEndAct),
                             Answering(to, [](const ExchangePtr& who, const EndReply&) {
                               who->Reply(http::Response{.status = 204});
                             }));

@@ -90,8 +90,9 @@ TEST_P(Watching, EverythingIsFoundByItsIdOrTheBeginningOfItsName) {
            {"/api/v1/leases/{name}", "lease"}}) {
     const std::string id = IdOf(samples_.RequestOf("GET", path).target);
     EXPECT_TRUE(kinds_of(id).contains(kind)) << kind << " " << id;
-    if (kind == "topic" || kind == "job" || kind == "subscription" || kind == "lease")
+    if (kind == "topic" || kind == "job" || kind == "subscription" || kind == "lease") {
       EXPECT_TRUE(kinds_of(id.substr(0, id.size() - 1)).contains(kind)) << kind << " " << id;
+    }
   }
   EXPECT_TRUE(kinds_of("usage.w").contains("task"));
   const Key key = NewKey();
@@ -154,10 +155,8 @@ TEST_P(Overviews, ShowsWhatWasCountedAndWhatNeedsAttention) {
   // A server counts when it starts.
   const auto server = store_.Serve();
   const Api api(*server);
-  Eventually("it is counted", [&] {
-    return api.Get("/api/v1/overview").Json()["figures"]["messages"].Dump().find("ready") !=
-           std::string::npos;
-  });
+  Eventually("it is counted",
+             [&] { return api.Get("/api/v1/overview").Json()["figures"].Has("messages"); });
   const HttpResponse response = api.Get("/api/v1/overview");
   const Json overview = response.Json();
   EXPECT_EQ(overview["figures"]["messages"]["ready"].Int(), 1);

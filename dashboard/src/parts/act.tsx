@@ -10,7 +10,8 @@ export interface Deed {
   title: string; // "Break nightly-report"
   of?: string; // what it is done to, where the button alone does not say it
   act: string; // as the audit names it
-  object?: string; // the same
+  object?: string | undefined; // the same
+  onRecord?: boolean; // false: the audit has nothing of it
   scope: string;
   effect: string;
   send: () => Act;
@@ -137,7 +138,7 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
         </>
       ) : (
         <p role="status">
-          {result} <a href={href("/audit" + query({ act: deed.act, object: deed.object }))}>See it in the audit</a>
+          {result} {deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))}>See it in the audit</a>}
         </p>
       )}
       {problem && <Trouble problem={problem} />}

@@ -66,8 +66,8 @@ function effectOf(action: Action, name: string): string {
   }
 }
 
-/** Acts whose bodies take no reason. */
-const kWithoutReason = new Set(["subscription.test"]);
+/** Acts that anybody may do with their own things, as often as they like: no reason, no record. */
+const kOffRecord = new Set(["subscription.test", "timer.cancel"]);
 const kUndo: Record<string, string> = { "topic.pause": "topic.resume", "job.pause": "job.resume" };
 
 function deedOf(action: Action, why: Explanation, name: string): Deed {
@@ -75,11 +75,13 @@ function deedOf(action: Action, why: Explanation, name: string): Deed {
   return {
     title: action.title,
     act: action.act,
-    object: why.id,
+    // What becomes of dead letters is on record by their topic.
+    object: letters ? undefined : why.id,
+    onRecord: !kOffRecord.has(action.act),
     scope: action.scope,
     effect: effectOf(action, name),
-    reasonField: kWithoutReason.has(action.act) ? null : letters ? "because" : "reason",
-    needsReason: action.danger || action.act.endsWith(".pause") || action.act === "lease.break",
+    reasonField: kOffRecord.has(action.act) ? null : letters ? "because" : "reason",
+    needsReason: (action.danger && !kOffRecord.has(action.act)) || action.act.endsWith(".pause") || action.act === "lease.break",
     typed: action.danger ? name : undefined,
     send: () => ({ method: action.method, path: action.path, body: action.body }),
     undo: kUndo[action.act] ? () => undoOf(action) : undefined,

@@ -220,7 +220,8 @@ TEST(Why, PrintsTheServersSentenceAndWhatComesNext) {
   };
   for (const auto& [command, path] : commands) {
     const ScriptedServer server({Ok(std::string(kWhy)), Refusal(404, R"({"detail":"no"})")});
-    EXPECT_EQ(server.Run(command).out, "nightly is held.? It waits.\nIt is free in 20s.\n");
+    const Ran ran = server.Run(command);
+    EXPECT_EQ(ran.out, "nightly is held.? It waits.\nIt is free in 20s.\n") << path << ran.err;
     EXPECT_EQ(server.Run(command).exit, cli::kExitNotFound);
     EXPECT_EQ(server.asked().front(), "GET /api/v1/why/" + path);
   }

@@ -6,6 +6,7 @@
 
 #include "base/caller.hpp"
 #include "base/json_writer.hpp"
+#include "messages/dead_groups.hpp"
 #include "messages/dead_letters.hpp"
 #include "messages/enqueue/enqueue.hpp"
 #include "messages/message.hpp"

@@ -66,7 +66,10 @@ function SessionPage({ id }: { id: string }) {
                 done={live.again}
                 deed={{
                   title: "End the session",
+                  act: "session.end",
+                  object: session.sessionId,
                   scope: "sessions:write",
+                  needsReason: true,
                   effect: "It ends now: the user's next request makes a new one. What it used until now is billed.",
                   typed: session.sessionId.slice(0, 8),
                   send: () => ({ method: "DELETE", path: `/sessions/${session.sessionId}` }),

@@ -7,7 +7,7 @@ create table tenure.instances (
   started_ms         bigint not null,  -- by its own clock
   seen_ms            bigint not null,
   left_ms            bigint not null,  -- when it said good-bye; 0: it did not
-  workers            boolean not null,
+  workers            bigint not null,  -- 0 or 1
   requests_per_1000s bigint not null,
   clock_gap_ms       bigint not null,  -- how far its clock is ahead of the store's
   lanes              bigint not null
