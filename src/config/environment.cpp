@@ -14,10 +14,13 @@ namespace {
 
 constexpr std::string_view kPrefix = "TENURE_";
 
-// Read by the command line (the first four) and by the tests, whose servers inherit theirs.
-constexpr std::array<std::string_view, 8> kNoSettings{
-    "TENURE_CONFIG", "TENURE_SERVER",     "TENURE_TOKEN",        "TENURE_CA_FILE",
-    "TENURE_BINARY", "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"};
+// Read by the command line and the library, told to what they run (a server may be that, too), and read
+// by the tests, whose servers inherit theirs.
+constexpr std::array<std::string_view, 15> kNoSettings{
+    "TENURE_CONFIG",     "TENURE_SERVER",       "TENURE_TOKEN",         "TENURE_CA_FILE",
+    "TENURE_LICENSE",    "TENURE_SINK_TOKEN",   "TENURE_LEASE",         "TENURE_FENCE",
+    "TENURE_TERM",       "TENURE_SEAT_SESSION", "TENURE_SEAT_FENCE",    "TENURE_BINARY",
+    "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"};
 
 /// Kubernetes tells every pod about the services of its namespace by such variables; for one called
 /// "tenure" or "tenure-…" they look like ours.
@@ -35,7 +38,8 @@ bool IsServiceLink(std::string_view name, std::string_view value) {
 
 bool IsOthers(std::string_view name, std::string_view value) {
   return std::ranges::find(kNoSettings, name) != kNoSettings.end() ||
-         name.starts_with("TENURE_TEST_") || IsServiceLink(name, value);
+         name.starts_with("TENURE_TEST_") || name.starts_with("TENURE_AZURE_") ||
+         IsServiceLink(name, value);
 }
 
 struct Variable {
