@@ -17,7 +17,8 @@ constexpr std::string_view kPrefix = "TENURE_";
 // Read by the command line; told to what `lease run` and `seat run` run, which may be ours; read by
 // the tests, whose servers inherit theirs.
 constexpr auto kNoSettings = std::to_array<std::string_view>(
-    {"TENURE_CONFIG", "TENURE_SERVER", "TENURE_TOKEN", "TENURE_CA_FILE", "TENURE_LICENSE",
+    {"TENURE_CONFIG", "TENURE_SERVER", "TENURE_TOKEN", "TENURE_CA_FILE", "TENURE_CONTEXT",
+     "TENURE_LICENSE", "TENURE_SINK_TOKEN",
      "TENURE_ENVIRONMENT",  //
      "TENURE_LEASE", "TENURE_FENCE", "TENURE_TERM", "TENURE_SEAT_SESSION", "TENURE_SEAT_FENCE",
      "TENURE_BINARY", "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"});

@@ -40,6 +40,8 @@ TEST(ConfigEnvironment, VariablesOfOtherPartsAreLeftAlone) {
                                {"TENURE_ENVIRONMENT", "development"},
                                {"TENURE_AZURE_CONNECTION_STRING", "x"},
                                {"TENURE_AZURE_CLIENT_SECRET_FILE", "x"},
+                               {"TENURE_SEAT_SESSION", "x"},
+                               {"TENURE_FENCE", "1"},
                                {"TENURE_BINARY", "x"},
                                {"TENURE_SOURCE_DIR", "x"},
                                {"TENURE_TEST_ANYTHING", "x"}},

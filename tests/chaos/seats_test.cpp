@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 #include "machines.hpp"
 #include "standby.hpp"
