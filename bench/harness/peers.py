@@ -62,11 +62,11 @@ class Etcd:
 
 
 class Redis:
-    def __init__(self, folder):
+    def __init__(self, folder, durable=True):
         self.port = free_port()
+        kept = ["--appendonly", "yes", "--appendfsync", "always"] if durable else []
         self.process = Process("redis", [
-            "redis-server", "--port", self.port, "--bind", "127.0.0.1", "--dir", folder, "--save", "",
-            "--appendonly", "yes", "--appendfsync", "always"], folder)
+            "redis-server", "--port", self.port, "--bind", "127.0.0.1", "--dir", folder, "--save", "", *kept], folder)
         self.process.wait_until(self._answers)
 
     def _answers(self):

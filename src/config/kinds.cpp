@@ -165,6 +165,13 @@ std::optional<std::string> Read(const PostgresUrl&, std::string_view text) {
   return std::string(text);
 }
 
+std::optional<std::string> Read(const RedisUrl&, std::string_view text) {
+  const bool redis = text.starts_with("redis://") || text.starts_with("rediss://") ||
+                     text.starts_with("redis+unix://");
+  if (!text.empty() && (!redis || !IsOneLine(text))) return std::nullopt;
+  return std::string(text);
+}
+
 std::optional<std::string> Read(const HttpUrl&, std::string_view text) {
   if (!text.empty() && base::OperatorUrlProblem(text)) return std::nullopt;
   return std::string(text);
@@ -194,6 +201,7 @@ std::optional<std::string> Assign(const Kind& kind, std::string_view text, Setti
   if (std::visit(take, kind)) return std::nullopt;
   // An address may have a password in it, also where none is allowed.
   const bool quotable = !IsSecret(kind) && !std::holds_alternative<PostgresUrl>(kind) &&
+                        !std::holds_alternative<RedisUrl>(kind) &&
                         !std::holds_alternative<HttpUrl>(kind);
   return fmt::format("{} is not {}", quotable ? Quoted(text) : "the value", Accepts(kind));
 }
@@ -228,6 +236,7 @@ std::string ValueText(const Kind& kind, const Settings& settings) {
           },
           [&](const RateLimit& k) { return base::RateText(k.member.In(settings)); },
           [&](const PostgresUrl& k) { return RedactedUrl(k.member.In(settings)); },
+          [&](const RedisUrl& k) { return RedactedUrl(k.member.In(settings)); },
           [&](const HttpUrl& k) { return k.member.In(settings); },
           [&](const SecretText& k) {
             return std::string(k.member.In(settings).empty() ? std::string_view{} : kHidden);
@@ -282,6 +291,9 @@ std::string Accepts(const Kind& kind) {
             return "off or a rate such as 100/s, 6000/min or 10/h";
           },
           [](const PostgresUrl&) -> std::string { return "empty or an address postgres://…"; },
+          [](const RedisUrl&) -> std::string {
+            return "empty or an address rediss://…, redis://… or redis+unix://…";
+          },
           [](const HttpUrl&) -> std::string {
             return "empty or an address https://… (http://… of this machine)";
           },

@@ -132,6 +132,11 @@ struct PostgresUrl {
   Member<std::string> member;
 };
 
+/// Empty, or redis://…, rediss://…, redis+unix://…. Shown without its password.
+struct RedisUrl {
+  Member<std::string> member;
+};
+
 /// Empty, or the whole address that something is sent to, as base::OperatorUrlProblem wants it.
 struct HttpUrl {
   Member<std::string> member;
@@ -145,7 +150,7 @@ struct SecretText {
 
 using Kind = std::variant<Text, OptionalText, TextList, Choice, Switch, Integer, Duration, ByteSize,
                           Decimal, HostPort, OptionalHostPort, IpBlockList, AllowedHostList,
-                          RateLimit, PostgresUrl, HttpUrl, SecretText>;
+                          RateLimit, PostgresUrl, RedisUrl, HttpUrl, SecretText>;
 
 /// Puts `text` into the kind's member. When the kind does not accept it, `settings` stays as it is
 /// and the sentence that says why comes back; it quotes no secret.

@@ -46,6 +46,11 @@ std::vector<Given> FromFlags(const std::vector<Flag>& flags, Problems& problems)
           {Where(flag), fmt::format("others can read a command line: leave the password out of it, "
                                     "and give store.password_file or set {}",
                                     EnvironmentName("store.password"))});
+    else if (std::holds_alternative<RedisUrl>(to.setting->kind) && HasPassword(flag.value))
+      problems.push_back(
+          {Where(flag), fmt::format("others can read a command line: name a file with the password "
+                                    "(?password_file=PATH), or set {}",
+                                    EnvironmentName(flag.name))});
     else
       given.push_back({to.setting, to.by_file, flag.value, {Source::kFlag, Where(flag)}});
   }

@@ -235,7 +235,8 @@ TEST(Differences, SharedValuesReadTheSameForTheSameValue) {
           NamedValue{"sessions.duration", "1d1h"}, NamedValue{"usage.interval", "1m"},
           NamedValue{"usage.factors.1", "1.000000"}, NamedValue{"usage.factors.2", "2.000000"},
           NamedValue{"usage.factors.3", "3.000000"}, NamedValue{"messages.payload_max", "1MiB"},
-          NamedValue{"seats.ttl", "6m"}));
+          NamedValue{"seats.ttl", "6m"}, NamedValue{"seats.redis.horizon", "1h"},
+          NamedValue{"seats.redis.authority", "2m"}, NamedValue{"seats.redis.margin", "5s"}));
 }
 
 }  // namespace

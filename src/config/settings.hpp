@@ -243,6 +243,19 @@ struct FileJob {
   friend bool operator==(const FileJob&, const FileJob&) = default;
 };
 
+/// A Redis that keeps the heartbeats of seats.
+struct SeatRedisSettings {
+  std::string url;  ///< empty: the store keeps them
+  std::int64_t horizon_ms = 3'600'000;
+  std::int64_t authority_ms = 120'000;
+  std::int64_t margin_ms = 5'000;
+  std::int64_t clock_tolerance_ms = 1'000;
+  std::int64_t timeout_ms = 250;
+  int batch = 500;
+
+  friend bool operator==(const SeatRedisSettings&, const SeatRedisSettings&) = default;
+};
+
 struct SeatSettings {
   std::int64_t ttl_ms = 6LL * 60'000;
   std::int64_t offer_ms = 15'000;
@@ -251,6 +264,7 @@ struct SeatSettings {
   std::string key_prefix = "TENURE";
   std::string contact_support;
   int metrics_max = 1'000;
+  SeatRedisSettings redis;
 
   friend bool operator==(const SeatSettings&, const SeatSettings&) = default;
 };

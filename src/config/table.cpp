@@ -475,6 +475,42 @@ const Setting kTable[] = {
      "Of how many licences, those with the most seats, `/metrics` has the levels one by one; the "
      "others are summed up.",
      "Down when your metrics system counts time series."},
+    {"seats.redis.url", RedisUrl{AT(seats.redis.url)},
+     "A Redis that keeps the heartbeats of seats beside a PostgreSQL: `rediss://HOST`, "
+     "`redis+unix:///PATH`, or `redis://` on this machine. The store stays the truth, and goes on "
+     "alone when the Redis is away. Empty: the store keeps them.",
+     "With about a million live seats, or a PostgreSQL that is short of write capacity; not "
+     "before."},
+    {"seats.redis.horizon",
+     Duration{AT(seats.redis.horizon_ms), 4 * kSecond, 7 * kDay},
+     "How far ahead the Redis may promise a seat without asking the store, which writes each seat "
+     "once per half of it. Licences with a longer ttl and grace than a quarter of it stay with the "
+     "store.",
+     "Up for fewer writes; seats that crashed before a Redis was lost are kept at most so long.",
+     {.scope = Scope::kEnsemble}},
+    {"seats.redis.authority",
+     Duration{AT(seats.redis.authority_ms), kSecond, kHour},
+     "How long a process uses the Redis without hearing from the store, which is how long "
+     "heartbeats go on while the store is away.",
+     "Up when the store is away for longer at times; crashed seats are kept for as much longer "
+     "after "
+     "a change of the Redis.",
+     {.scope = Scope::kEnsemble}},
+    {"seats.redis.margin",
+     Duration{AT(seats.redis.margin_ms), 100, kMinute},
+     "How long after its last promise the Redis says that a seat is free.",
+     "Up where clocks of machines differ by seconds; at least twice `seats.redis.clock_tolerance`.",
+     {.scope = Scope::kEnsemble}},
+    {"seats.redis.clock_tolerance", Duration{AT(seats.redis.clock_tolerance_ms), 10, kMinute},
+     "By how much the difference of the Redis's and the store's clock may change before the Redis "
+     "counts as another one.",
+     "Up where their clocks are not kept together."},
+    {"seats.redis.timeout", Duration{AT(seats.redis.timeout_ms), 10, 10 * kSecond},
+     "How long a heartbeat waits for the Redis before it goes to the store.",
+     "Up when the Redis is far away."},
+    {"seats.redis.batch", Integer{AT(seats.redis.batch), 1, 5'000},
+     "How many heartbeats go to the Redis in one call, at most.",
+     "Down when the Redis has others to serve, who wait as long."},
 
     {"push.allow", AllowedHostList{AT(push.allow)},
      "Hosts that subscriptions may name: `hooks.example.com`, `*.example.com` (any name below it), "

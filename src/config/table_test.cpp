@@ -26,6 +26,7 @@ std::string Another(const Kind& kind) {
   if (std::holds_alternative<IpBlockList>(kind)) return "10.0.0.0/8, ::1";
   if (std::holds_alternative<RateLimit>(kind)) return "7/min";
   if (std::holds_alternative<PostgresUrl>(kind)) return "postgres://db/x";
+  if (std::holds_alternative<RedisUrl>(kind)) return "rediss://cache/1";
   if (std::holds_alternative<HttpUrl>(kind)) return "https://collector/v1/traces";
   return "another";
 }

@@ -469,9 +469,19 @@ void GetSession(const RouteParts& parts, const ExchangePtr& exchange) {
   http::ExpectNoQuery(exchange->request());
   parts.seats.FindHolding(
       {SeenTenant(exchange), PathUuid(exchange, 0, "session_id")}, exchange->caller(),
-      Answering(exchange, [](const ExchangePtr& to, const FindHoldingReply& reply) {
+      Answering(exchange, [parts](const ExchangePtr& to, const FindHoldingReply& reply) {
         if (!reply.holding) return to->Reply(UnknownSession());
-        to->ReplyJson(HoldingJson(*reply.holding));
+        const SeatRow& row = reply.holding->row;
+        BeatPath* const path = parts.seats.path();
+        if (!path || !row.is_held() || row.horizon_ms <= reply.holding->now_ms)
+          return to->ReplyJson(HoldingJson(*reply.holding));
+        path->Ask(reply.holding->license, row.slot,
+                  [to, holding = *reply.holding](std::optional<std::int64_t> until_ms) mutable {
+                    holding.redis_ms = until_ms.value_or(0);
+                    to->caller().home->Post([to, holding = std::move(holding)] {
+                      to->ReplyJson(HoldingJson(holding));
+                    });
+                  });
       }));
 }
 

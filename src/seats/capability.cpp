@@ -6,6 +6,8 @@
 
 #include "base/log.hpp"
 #include "seats/keys.hpp"
+#include "seats/redis/redis_path.hpp"
+#include "seats/redis/redis_routes.hpp"
 #include "seats/routes.hpp"
 #include "seats/seats.hpp"
 #include "seats_sql/queries.hpp"
@@ -28,6 +30,35 @@ RateSettings RatesOf(const config::RateLimitSettings& settings) {
           settings.seats_misses};
 }
 
+RedisRules RulesOf(const config::SeatRedisSettings& settings) {
+  return {.authority_ms = settings.authority_ms,
+          .horizon_ms = settings.horizon_ms,
+          .margin_ms = settings.margin_ms,
+          .tolerance_ms = settings.clock_tolerance_ms};
+}
+
+/// What of these settings fits together only here.
+void Check(const config::Settings& settings, config::Problems& problems) {
+  const config::SeatRedisSettings& redis = settings.seats.redis;
+  if (redis.url.empty()) return;
+  const auto refuse = [&](const char* name, std::string why) {
+    problems.push_back({name, std::move(why)});
+  };
+  try {
+    client::ParseRedisUrl(redis.url, {});
+  } catch (const std::invalid_argument& error) {
+    refuse("seats.redis.url", error.what());
+  }
+  if (settings.store.url.empty())
+    refuse("seats.redis.url",
+           "the embedded store has one process, which gains nothing by a Redis: leave it empty, or "
+           "give store.url");
+  if (redis.horizon_ms < 4 * settings.seats.ttl_ms)
+    refuse("seats.redis.horizon", "must be at least four times seats.ttl");
+  if (redis.margin_ms < 2 * redis.clock_tolerance_ms)
+    refuse("seats.redis.margin", "must be at least twice seats.redis.clock_tolerance");
+}
+
 struct Process {
   explicit Process(const server::Parts& parts)
       : options{.ttl_ms = parts.settings.seats.ttl_ms,
@@ -38,11 +69,23 @@ struct Process {
               {.offer_ms = parts.settings.seats.offer_ms,
                .ticket_ms = parts.settings.seats.ticket_ttl_ms,
                .line_max = parts.settings.seats.line_max},
-              parts.clock, parts.metrics) {}
+              parts.clock, parts.metrics) {
+    const config::SeatRedisSettings& redis = parts.settings.seats.redis;
+    if (redis.url.empty()) return;
+    path.emplace(seats, client::ParseRedisUrl(redis.url, {}),
+                 RedisPath::Options{.round = {.rules = RulesOf(redis),
+                                              .timeout_ms = redis.timeout_ms,
+                                              .batch = static_cast<std::size_t>(redis.batch),
+                                              .process = parts.process}},
+                 parts.clock, parts.metrics);
+    seats.GoBy(*path);
+  }
+  RedisRound* round() { return path ? &path->round() : nullptr; }
 
   const RouteOptions options;
   RateGuards guards;
   Seats seats;
+  std::optional<RedisPath> path;  ///< nothing: the store alone
 };
 
 /// Settles licences, all of them at once so that they share transactions; returns those that have more
@@ -75,6 +118,28 @@ void CheckStop(const TaskRun& run) {
     throw base::Fault(base::FaultKind::kStopping, "was told to stop before it was complete");
 }
 
+/// Gives on the seats of the dead that only a Redis keeps, and writes that they have lapsed.
+void SweepRedis(Seats& seats, const TaskRun& run) {
+  base::Uuid after;
+  while (true) {
+    CheckStop(run);
+    const KeptReply page = server::Await(seats.FindKeptLicenses, {after});
+    std::vector<std::future<GivenOn>> answers;
+    for (const base::Uuid& license : page.licenses) {
+      const auto promise = std::make_shared<std::promise<GivenOn>>();
+      answers.push_back(promise->get_future());
+      seats.path()->GiveOn(license, [promise](GivenOn given) { promise->set_value(given); });
+    }
+    try {
+      for (auto& answer : answers) answer.get();
+    } catch (const std::future_error&) {  // the path has been stopped
+      throw base::Fault(base::FaultKind::kStopping, "was told to stop before it was complete");
+    }
+    if (page.licenses.empty()) break;
+    after = page.licenses.back();
+  }
+}
+
 /// Writes what has lapsed, gives on offers that ran out, deletes rows that are too many, removes dead
 /// tickets.
 void Sweep(Seats& seats, const TaskRun& run) {
@@ -92,6 +157,7 @@ void Sweep(Seats& seats, const TaskRun& run) {
   }
   server::SweepAll(run, seats.ForgetSomeTickets, {},
                    {"seats.tickets", "removed tickets that nobody refreshed", "tickets"});
+  if (seats.path()) SweepRedis(seats, run);
   const OldestLook oldest = server::Await(seats.OldestDeadline);
   seats.probe().Swept(oldest.now_ms, oldest.look_ms.value_or(0));
 }
@@ -140,10 +206,12 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
   server::Running running;
   running.object = {process, &seats};
   running.type = typeid(Seats);
-  running.add_routes = [process](http::Router& router) {
+  const RedisRules rules = RulesOf(parts.settings.seats.redis);
+  running.add_routes = [process, rules](http::Router& router) {
     const RouteParts routes{process->seats, process->guards, process->options};
     AddUseRoutes(router, routes);
     AddAdminRoutes(router, routes);
+    AddRedisRoutes(router, {process->seats, process->round(), rules});
   };
   running.tasks = {
       {"seats.sweep", kSweepIntervalMs, [&seats](const TaskRun& run) { Sweep(seats, run); }}};
@@ -157,9 +225,18 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
          seats.probe().Levels(server::Await(seats.Levels, {most}).levels);
        }},
       {"seats.denials", kDenialIntervalMs, [&seats](const auto&) { seats.FlushDenials(); }}};
-  running.write_health = [&seats](base::JsonWriter& json) { WriteHealth(json, seats); };
+  running.write_health = [&seats, process](base::JsonWriter& json) {
+    WriteHealth(json, seats);
+    if (process->path) WriteRedisHealth(json, process->round()->standing());
+  };
   running.stop_waiting = [&seats] { seats.StopWaiting(); };
-  running.stop = [&seats] { seats.FlushDenials(); };
+  running.start = [process] {
+    if (process->path) process->path->Start();
+  };
+  running.stop = [&seats, process] {
+    seats.FlushDenials();
+    if (process->path) process->path->Stop();
+  };
   return running;
 }
 
@@ -170,7 +247,8 @@ server::Capability Capability() {
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::licenses,
           .commands = Commands,
-          .run = Run};
+          .run = Run,
+          .check = Check};
 }
 
 }  // namespace tenure::seats

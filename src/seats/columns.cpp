@@ -13,6 +13,7 @@ Limits ReadLimits(const db::Rows& rows) {
   DemandNumber(limits.redis.lag_ms);
   DemandNumber(limits.redis.epoch);
   DemandNumber(limits.redis.frozen_ms);
+  DemandNumber(limits.redis.used_ms);
   return limits;
 }
 

@@ -47,7 +47,8 @@ struct AcquireCommand {
   std::string user_agent{};
   std::string metadata{};
   std::optional<base::Uuid>
-      former{};  ///< a holding of this machine that is over, says its successor
+      former{};              ///< a holding of this machine that is over, says its successor
+  bool former_gone = false;  ///< and no Redis has a record of it
   Wait wait = Wait::kNo;
   base::Uuid new_session{};  ///< of the holding, if there will be one
   base::Uuid new_ticket{};
@@ -150,6 +151,9 @@ struct ReleaseCommand {
 };
 struct ReleaseOutcome {
   bool released = false;
+  // Of what was released; 0: the seat waits for what a former process may believe.
+  std::int64_t slot = 0;
+  std::int64_t fence = 0;
 };
 
 /// An operator ends a holding.
@@ -170,6 +174,8 @@ struct Holding {
   std::int64_t ended_ms = 0;  ///< 0: it is not over
   std::optional<EndReason> end{};
   std::int64_t now_ms = 0;
+  std::int64_t redis_ms =
+      0;  ///< until when a Redis promises it; 0: none was asked, or does not know
 };
 struct RevokeSeatOutcome {
   std::optional<Holding> holding{};  ///< nothing: there is none

@@ -9,6 +9,7 @@
 #include "cli/server.hpp"
 #include "config/printable.hpp"
 #include "seats/capability.hpp"
+#include "seats/ledger_commands.hpp"
 #include "seats/seat.hpp"
 
 namespace tenure::seats {
@@ -147,11 +148,29 @@ std::string HowItWent(const std::string& reason) {
   return fmt::format("ended ({})", Printable(reason));
 }
 
+/// Who has promised it until when, where a Redis keeps its heartbeats.
+std::string PromisesOf(const JsonRow& session) {
+  const std::string horizon = session.Text("horizon");
+  if (horizon.empty()) return "";
+  const std::string redis = session.Text("redis_until");
+  return fmt::format(
+      "A Redis keeps its heartbeats: the store itself promised it until {}, the Redis {}, and "
+      "nobody "
+      "beyond {}.\n",
+      Printable(session.Text("expires_at")),
+      redis.empty() ? "does not say until when" : fmt::format("until {}", Printable(redis)),
+      Printable(horizon));
+}
+
 std::string ExplainSession(const Answer& answer, const Given&) {
   const JsonRow session = JsonRow::Parse(answer.body);
   const std::int64_t now_ms = answer.server_now_ms.value_or(0);
   const std::string state = session.Text("state");
   const std::string who = WhoseSeat(session);
+  if (state == "active" && !session.Text("horizon").empty())
+    return fmt::format("The seat is held by {} since {}, with fence {}. {}", who,
+                       Printable(session.Text("started_at")), session.Number("fence"),
+                       PromisesOf(session));
   if (state == "active")
     return fmt::format(
         "The seat is held by {} since {}, with fence {}. Its last heartbeat came {}; without "
@@ -491,6 +510,8 @@ cli::Commands SeatCommands() {
 
 }  // namespace
 
-cli::Commands Commands() { return OrganizationCommands() + LicenseCommands() + SeatCommands(); }
+cli::Commands Commands() {
+  return OrganizationCommands() + LicenseCommands() + SeatCommands() + LedgerCommands();
+}
 
 }  // namespace tenure::seats

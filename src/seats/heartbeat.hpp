@@ -35,6 +35,8 @@ struct Adopted {
   std::int64_t fence = 0;
   std::int64_t ttl_ms = 0;      ///< and grace
   std::int64_t horizon_ms = 0;  ///< from the adoption on
+
+  friend bool operator==(const Adopted&, const Adopted&) = default;
 };
 struct BeatReply {
   std::vector<BeatAnswer> answers{};  ///< in the order of the sessions

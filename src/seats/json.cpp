@@ -33,7 +33,7 @@ std::string_view StateOf(const Holding& holding) {
   if (holding.end && !row.open) return "ended";
   if (row.open) return "lapsed";
   if (row.revoked) return "revoked";
-  return row.expires_ms > holding.now_ms ? "active" : "lapsed";
+  return std::max(row.expires_ms, row.horizon_ms) > holding.now_ms ? "active" : "lapsed";
 }
 
 struct KeptOf {
@@ -194,6 +194,10 @@ void WriteHolding(JsonWriter& json, const Holding& holding) {
   json.Field("ip_address", std::string_view(row.address))
       .Field("user_agent", std::string_view(row.user_agent));
   WriteObject(json, "metadata", row.metadata);
+  if (row.is_held() && row.horizon_ms > std::max(row.expires_ms, holding.now_ms)) {
+    json.Key("horizon").Time(row.horizon_ms);
+    if (holding.redis_ms > 0) json.Key("redis_until").Time(holding.redis_ms);
+  }
   if (row.prior_ms > holding.now_ms) json.Key("prior_until").Time(row.prior_ms);
   if (holding.end) {
     json.Key("ended_at").TimeOrNull(holding.ended_ms);

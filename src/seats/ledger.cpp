@@ -341,7 +341,8 @@ Grant Ledger::GrantRow(SeatRow& row, const AcquireCommand& command) {
 Grant Ledger::Resume(SeatRow& row, const AcquireCommand& command) {
   const base::Uuid former = *row.session;
   // Who vouches for its former process cannot vouch for a Redis that has its record.
-  const bool vouched = command.former == former && row.horizon_ms <= now_ms_;
+  const bool vouched =
+      command.former == former && (row.horizon_ms <= now_ms_ || command.former_gone);
   if (!vouched) row.prior_ms = std::max({row.prior_ms, row.expires_ms, row.horizon_ms});
   ended_[former] = {EndReason::kResumedElsewhere, now_ms_, row.beat_ms, row.person};
   const std::string former_address = std::exchange(row.address, command.address);
@@ -460,7 +461,8 @@ std::optional<EndReason> Ledger::WhyInactive() const {
 
 ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
   SeatRow* const row = FindSession(command.session);
-  if (license_.tenant != command.tenant || !row || row->person != command.person) return {false};
+  if (license_.tenant != command.tenant || !row || row->person != command.person) return {};
+  ReleaseOutcome outcome{true, row->slot, row->fence};
   if (row->is_held()) {
     ended_[command.session] = {EndReason::kReleased, now_ms_, row->beat_ms, row->person};
     Log(LogKind::kSeatReleased, row, [&](base::JsonWriter& json) {
@@ -470,11 +472,12 @@ ReleaseOutcome Ledger::Release(const ReleaseCommand& command) {
     });
     CountHolders(-1);
     Free(*row);
+    if (row->is_kept()) outcome.slot = outcome.fence = 0;
   } else {
     FreeNow(*row);
   }
   Settle();
-  return {true};
+  return outcome;
 }
 
 SweepOutcome Ledger::Sweep() { return {license_.look_ms <= now_ms_}; }

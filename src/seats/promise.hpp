@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-/// Heartbeats in a Redis beside the store: who may still believe in a seat. (Nothing puts seats there yet:
-/// redis/README.md.)
+/// Heartbeats in a Redis beside the store (redis/README.md): who may still believe in a seat.
 ///
 /// The seat's row is the truth, and says how far anybody may have promised the seat (its horizon). A Redis
 /// holds a record for each seat and may promise within that horizon without asking. A row is given on
@@ -48,6 +47,9 @@ struct RedisRules {
   std::int64_t horizon_ms = 3'600'000;
   std::int64_t margin_ms = 5'000;
   std::int64_t tolerance_ms = 1'000;  ///< of clocks
+
+  /// Whether a Redis keeps seats of such a ttl (and grace): others would be adopted all the time.
+  bool MayKeep(std::int64_t ttl_ms) const { return ttl_ms <= horizon_ms / 4; }
 };
 
 /// How long after a bump a process that has not heard of it may begin a promise: whoever had authority had it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_writer.hpp"
 #include "seats/columns.hpp"
 #include "seats_sql/queries.hpp"
 
@@ -11,6 +12,19 @@ namespace {
 
 /// How many seats of a licence are asked about at once.
 constexpr std::int64_t kMostCandidates = 1'000;
+
+/// Which Redis keeps heartbeats from now on is for the record.
+void NoteRaise(db::Item<RaiseRequest, RaiseReply>& item, const RedisEpoch& epoch) {
+  db::AuditEvent event{"seat_ledger", ""};
+  base::JsonWriter json(event.detail);
+  json.BeginObject()
+      .Field("epoch", epoch.epoch)
+      .Field("redis", std::string_view(epoch.identity.value_or("")))
+      .Field("reason", item.request.reason);
+  json.Key("frozen_until").Time(epoch.frozen_ms);
+  json.EndObject();
+  item.Did(std::move(event));
+}
 
 }  // namespace
 
@@ -44,6 +58,7 @@ void RaiseEpoch(db::Transaction& tx, db::Items<RaiseRequest, RaiseReply> items) 
                            LagMs(request.rules))
                         .empty();
     reply.epoch = ReadLimits(tx.Run(sql::kReadLimits)).redis;
+    if (reply.raised) NoteRaise(*item, reply.epoch);
     item->reply = std::move(reply);
   }
 }
@@ -52,12 +67,20 @@ void FindCandidates(db::Transaction& tx, db::Items<CandidatesRequest, Candidates
   const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   const RedisEpoch epoch = ReadLimits(tx.Run(sql::kReadLimits)).redis;
   for (auto* item : items) {
-    CandidatesReply reply{{}, epoch.epoch, now_ms};
-    for (const auto row :
-         tx.Run(sql::kFindCandidates, item->request.license, now_ms, kMostCandidates)) {
-      CandidatesReply::Seat seat{row.Int(0), {}};
+    CandidatesReply reply{.epoch = epoch.epoch, .frozen_ms = epoch.frozen_ms, .now_ms = now_ms};
+    const auto promises = tx.Queue(sql::kReadPromises, item->request.license, now_ms);
+    const auto kept = tx.Queue(sql::kFindCandidates, item->request.license, now_ms,
+                               item->request.after, kMostCandidates);
+    for (const auto row : tx.Take(promises)) {
+      reply.ttl_ms = row.Int(0) + row.Int(1);
+      if (!row.IsNull(3)) reply.soon_ms = row.Int(3);
+    }
+    const db::Rows rows = tx.Take(kept);
+    for (const auto row : rows) {
+      CandidatesReply::Seat seat{row.Int(0), {}, row.Int(5) != 0};
       db::ReadInto(seat.promise, row, 1, &Promise::fence, &Promise::expires_ms,
                    &Promise::horizon_ms, &Promise::epoch);
+      if (rows.size() == static_cast<std::size_t>(kMostCandidates)) reply.next = seat.slot;
       if (!IsOver(seat.promise, epoch, now_ms, false)) reply.seats.push_back(seat);
     }
     item->reply = std::move(reply);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/uuid.hpp"
@@ -34,6 +35,7 @@ struct RaiseRequest {
   std::optional<std::string> identity{};
   std::int64_t offset_ms = 0;
   RedisRules rules{};
+  std::string_view reason{};  ///< for the record
 
   std::size_t bytes() const { return identity ? identity->size() : 0; }
 };
@@ -47,16 +49,22 @@ void RaiseEpoch(db::Transaction& tx, db::Items<RaiseRequest, RaiseReply> items);
 /// over. It is asked about these; what it says counts while they are as they were read here.
 struct CandidatesRequest {
   base::Uuid license{};
+  std::int64_t after = 0;  ///< the slot behind which the page begins
   std::size_t bytes() const { return sizeof(CandidatesRequest); }
 };
 struct CandidatesReply {
   struct Seat {
     std::int64_t slot = 0;
     Promise promise{};
+    bool revoked = false;
   };
   std::vector<Seat> seats{};
   std::int64_t epoch = 0;
-  std::int64_t now_ms = 0;  ///< read before the seats
+  std::int64_t frozen_ms = 0;  ///< until then nobody's testimony counts
+  std::int64_t now_ms = 0;     ///< read before the seats
+  std::int64_t next = 0;       ///< the slot behind which the next page begins; 0: there is none
+  std::int64_t ttl_ms = 0;     ///< and grace, of the licence
+  std::int64_t soon_ms = 0;    ///< the next time at which there is one more of them; 0: not known
 };
 void FindCandidates(db::Transaction& tx, db::Items<CandidatesRequest, CandidatesReply> items);
 

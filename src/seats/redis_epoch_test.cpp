@@ -276,6 +276,93 @@ TEST_P(SeatPromises, AKeptSeatGoesBackToItsMachineWithWhatWasPromised) {
   Denied(a.Acquire("m2"));
 }
 
+TEST_P(SeatPromises, CandidatesComePageByPageAndTellWhenThereAreMore) {
+  Begin();
+  EXPECT_EQ(Candidates().soon_ms, 0);
+  const Grant grant = Granted(a.Acquire("m1"));
+  Adopt(grant.session);
+  EXPECT_EQ(Candidates().soon_ms, grant.expires_ms);
+  EXPECT_EQ(Candidates().ttl_ms, kTtlMs);
+  clock().Advance(kTtlMs);
+  EXPECT_EQ(Candidates().soon_ms, 0);
+  const CandidatesReply page = Candidates();
+  ASSERT_EQ(page.seats.size(), 1U);
+  EXPECT_FALSE(page.seats[0].revoked);
+  EXPECT_EQ(page.next, 0);
+  EXPECT_TRUE(
+      a.Call(a.seats(), &Seats::FindRedisCandidates, {license, page.seats[0].slot}).seats.empty());
+  a.Revoke(grant.session);
+  EXPECT_TRUE(Candidates().seats.at(0).revoked);
+}
+
+TEST_P(SeatPromises, LicensesWithSeatsThatOnlyARedisKeepsAreFound) {
+  Begin();
+  const Grant grant = Granted(a.Acquire("m1"));
+  Adopt(grant.session);
+  const auto found = [&](const base::Uuid& after) {
+    return a.Call(a.seats(), &Seats::FindKeptLicenses, {after}).licenses;
+  };
+  EXPECT_TRUE(found({}).empty()) << "the store promises it";
+  clock().Advance(kTtlMs);
+  EXPECT_EQ(found({}), std::vector<base::Uuid>{license});
+  EXPECT_TRUE(found(license).empty());
+  clock().Advance(kHorizonMs);
+  EXPECT_TRUE(found({}).empty()) << "its horizon has passed";
+}
+
+TEST_P(SeatPromises, FactsAreThoseOfLiveHoldingsOnActiveLicenses) {
+  const Grant grant = Granted(a.Acquire("m1"));
+  const auto facts = [&](const base::Uuid& session) {
+    return a.Call(a.seats(), &Seats::FindHoldingFacts, {{session}}).facts.at(0);
+  };
+  const auto revision = [&] {
+    return a.Call(a.seats(), &Seats::ReadRevisionsOf, {{license}}).revisions.at(0);
+  };
+  ASSERT_TRUE(facts(grant.session));
+  EXPECT_EQ(facts(grant.session)->fence, grant.fence);
+  EXPECT_EQ(facts(grant.session)->person, "ann");
+  EXPECT_EQ(facts(grant.session)->ttl_ms, kTtlMs);
+  EXPECT_EQ(facts(grant.session)->revision, revision());
+  EXPECT_FALSE(facts(base::Uuid::V7(1)));
+  const std::int64_t before = revision();
+  ChangeCommand change{.license = license};
+  change.suspended = true;
+  a.Change(change);
+  EXPECT_GT(revision(), before);
+  EXPECT_FALSE(facts(grant.session));
+  change.suspended = false;
+  a.Change(change);
+  EXPECT_TRUE(facts(grant.session));
+  a.Revoke(grant.session);
+  EXPECT_FALSE(facts(grant.session));
+}
+
+/// A Redis that has forgotten a seat says nothing of it: a ttl later it can.
+TEST_P(SeatPromises, K1_AnAbsentSeatIsAdoptedOnNobodysBehalfWhileItIsAsItWasRead) {
+  Begin();
+  const Grant grant = Granted(a.Acquire("m1"));
+  Adopt(grant.session);
+  clock().Advance(kTtlMs);
+  const CandidatesReply read = Candidates();
+  const AbsentReply adopted = a.Call(a.seats(), &Seats::AdoptAbsentSeats, {license, 1, read.seats});
+  ASSERT_EQ(adopted.adopted.size(), 1U);
+  EXPECT_EQ(adopted.adopted[0].fence, grant.fence);
+  EXPECT_EQ(adopted.adopted[0].horizon_ms, 2 * kTtlMs);
+  EXPECT_TRUE(Candidates().seats.empty()) << "a ttl more";
+  Denied(Acquire("m2", AllAreDead(0)));
+  EXPECT_TRUE(a.Call(a.seats(), &Seats::AdoptAbsentSeats, {license, 1, read.seats}).adopted.empty())
+      << "it has been touched since";
+  clock().Advance(kTtlMs);
+  a.Revoke(grant.session);
+  EXPECT_EQ(a.Call(a.seats(), &Seats::AdoptAbsentSeats, {license, 1, Candidates().seats})
+                .adopted.at(0)
+                .fence,
+            0)
+      << "nobody renews a seat that was revoked";
+  clock().Advance(kTtlMs);
+  Granted(Acquire("m2", AllAreDead(0)));
+}
+
 /// The rule stands in SQL, too, where rows are found: both say the same of every row.
 TEST_P(SeatPromises, TheStatementsAndTheRuleAgree) {
   const Grant grant = Granted(a.Acquire("m1"));

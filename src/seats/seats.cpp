@@ -31,6 +31,10 @@ Seats::Seats(db::Store& store, wake::Registry& wake, std::string process, const 
       NoteRedisUse(store, "seats.note_redis_use", db::LaneName::Shared(0)),
       RaiseRedisEpoch(store, "seats.raise_redis_epoch", db::LaneName::Shared(0)),
       FindRedisCandidates(store, "seats.find_candidates"),
+      FindHoldingFacts(store, "seats.find_facts"),
+      ReadRevisionsOf(store, "seats.read_revisions"),
+      FindKeptLicenses(store, "seats.find_kept"),
+      AdoptAbsentSeats(store, "seats.adopt_absent", db::LaneName::Shared(0)),
       FindDueLicenses(store, "seats.find_due"),
       OldestDeadline(store, "seats.oldest_deadline"),
       ForgetSomeTickets(store, "seats.forget_tickets", db::LaneName::Shared(0)),
@@ -89,6 +93,33 @@ Seats::RequestPtr Seats::Acquire(AcquireRequest request, base::Caller caller,
     if (result.ok()) NoteDenial(result.value(), machine);
     done(std::move(result));
   };
+  const auto& former = request.command.former;
+  if (!path_ || !former) {
+    Begin(under_way, std::move(request), std::move(caller), std::move(done));
+    return under_way;
+  }
+  const std::string tenant = request.command.tenant, person = request.command.person;
+  const base::Uuid session = *former;
+  path_->Forget(tenant, person, session,
+                [this, under_way, request = std::move(request), caller = std::move(caller),
+                 done = std::move(done)](bool is_gone) mutable {
+                  request.command.former_gone = is_gone;
+                  Begin(under_way, std::move(request), std::move(caller), std::move(done));
+                });
+  return under_way;
+}
+
+void Seats::Begin(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+                  Callback<Acquired> done) {
+  // Who waits is served by the line.
+  if (path_ && request.wait_ms == 0)
+    AskAndGiveOn(under_way, std::move(request), std::move(caller), std::move(done));
+  else
+    Ask(under_way, std::move(request), std::move(caller), std::move(done));
+}
+
+void Seats::Ask(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+                Callback<Acquired> done) {
   KeyLook look{request.command.tenant, request.key_hash, request.command.machine,
                request.wait_ms > 0};
   base::Executor* const home = caller.home;
@@ -110,7 +141,31 @@ Seats::RequestPtr Seats::Acquire(AcquireRequest request, base::Caller caller,
                                   std::move(caller), std::move(done));
           under_way->Waits(waiters_, id);
         });
-  return under_way;
+}
+
+/// A licence that is full may have seats of the dead that only a Redis keeps: then it is asked again.
+void Seats::AskAndGiveOn(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+                         Callback<Acquired> done) {
+  auto again = request;
+  Ask(under_way, std::move(request), caller,
+      [this, under_way, again = std::move(again), caller,
+       done = std::move(done)](db::Result<Acquired> result) mutable {
+        auto* const outcome = result.ok() ? std::get_if<AcquireOutcome>(&result.value()) : nullptr;
+        auto* const full = outcome ? std::get_if<Full>(outcome) : nullptr;
+        if (!full || full->reason != Full::Reason::kFull) return done(std::move(result));
+        base::Executor* const home = caller.home;
+        path_->GiveOn(
+            full->license, [this, under_way, again = std::move(again), caller, full = *full,
+                            done = std::move(done), home](const GivenOn& given) mutable {
+              if (given.some)
+                return Ask(under_way, std::move(again), std::move(caller), std::move(done));
+              if (given.next_ms > 0) full.retry_ms = std::min(full.retry_ms, given.next_ms);
+              auto tell = [full, done = std::move(done)]() mutable {
+                done(Acquired(AcquireOutcome(full)));
+              };
+              home ? home->Post(std::move(tell)) : tell();
+            });
+      });
 }
 
 void Seats::NoteDenial(const Acquired& acquired, const std::string& machine) {
@@ -170,10 +225,12 @@ void Seats::TellAgain(base::StoredAnswer kept, base::Executor* home, Callback<Ac
 /// Heartbeats under way: in parts, and then by licence where a row alone does not tell.
 class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
  public:
-  Beating(Seats& seats, BeatRequest request, base::Caller caller, Callback<Heartbeats> done)
+  Beating(Seats& seats, BeatRequest request, base::Caller caller, AdoptedHere adopted,
+          Callback<Heartbeats> done)
       : seats_(seats),
         request_(std::move(request)),
         caller_(std::move(caller)),
+        adopted_here_(std::move(adopted)),
         done_(std::move(done)) {
     answer_.outcomes.resize(request_.sessions.size(), NoSession());
   }
@@ -188,7 +245,7 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
  private:
   void StartPart(std::size_t first) {
     const std::size_t last = std::min(first + kBeatsAtOnce, request_.sessions.size());
-    BeatRequest part{request_.tenant, request_.person, {}};
+    BeatRequest part{request_.tenant, request_.person, {}, request_.adoption};
     part.sessions.assign(request_.sessions.begin() + static_cast<std::ptrdiff_t>(first),
                          request_.sessions.begin() + static_cast<std::ptrdiff_t>(last));
     seats_.store_.Submit(seats_.beat_, caller_, std::move(part),
@@ -213,6 +270,8 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
             answer_.outcomes[first + i] = *forgotten;
         }
         under_way_ += by_license.size();
+        for (const auto& adopted : result.value().adopted)
+          if (adopted) adopted_.push_back(*adopted);
       } else {
         fault_ = result.fault();
       }
@@ -246,6 +305,7 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
       const base::Lock lock(mutex_);
       if (--under_way_ > 0) return;
     }
+    if (!adopted_.empty()) adopted_here_(std::move(adopted_));
     if (fault_) return done_(*fault_);
     for (const HeartbeatOutcome& outcome : answer_.outcomes) seats_.probe_.Beaten(outcome);
     done_(std::move(answer_));
@@ -254,17 +314,30 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
   Seats& seats_;
   const BeatRequest request_;
   const base::Caller caller_;
+  AdoptedHere adopted_here_;
   Callback<Heartbeats> done_;
   base::Mutex mutex_;
   // Guarded by mutex_ while anything is under way.
   std::size_t under_way_ = 0;
   Heartbeats answer_{};
+  std::vector<Adopted> adopted_;
   std::optional<base::Fault> fault_;
 };
 
 void Seats::Heartbeat(BeatRequest request, base::Caller caller, Callback<Heartbeats> done) {
   if (request.sessions.empty()) return done(Heartbeats());
-  std::make_shared<Beating>(*this, std::move(request), std::move(caller), std::move(done))->Start();
+  // Whether a fence is of a live grant is told by the store alone.
+  if (path_ && caller.fences.empty())
+    return path_->Heartbeat(std::move(request), std::move(caller), std::move(done));
+  BeatInStore(std::move(request), std::move(caller), {}, std::move(done));
+}
+
+/// REQUIRES: there are sessions.
+void Seats::BeatInStore(BeatRequest request, base::Caller caller, AdoptedHere adopted,
+                        Callback<Heartbeats> done) {
+  std::make_shared<Beating>(*this, std::move(request), std::move(caller), std::move(adopted),
+                            std::move(done))
+      ->Start();
 }
 
 void Seats::Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done) {
@@ -273,7 +346,7 @@ void Seats::Release(ReleaseCommand command, base::Caller caller, Callback<Releas
                   [this, command, caller = std::move(caller),
                    done = std::move(done)](const db::Result<SessionPlace>& place) mutable {
                     if (!place.ok()) return done(place.fault());
-                    if (!place.value().license) return done(ReleaseOutcome{false});
+                    if (!place.value().license) return done(ReleaseOutcome());
                     command.license = *place.value().license;
                     Settle<ReleaseOutcome>(std::move(command), std::move(caller), std::move(done));
                   });

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "db/idempotency.hpp"
 #include "db/method.hpp"
+#include "seats/beat_path.hpp"
 #include "seats/create.hpp"
 #include "seats/denials.hpp"
 #include "seats/heartbeat.hpp"
@@ -16,6 +17,7 @@
 #include "seats/probe.hpp"
 #include "seats/reads.hpp"
 #include "seats/redis_epoch.hpp"
+#include "seats/redis_kept.hpp"
 #include "seats/settle.hpp"
 #include "seats/sweep.hpp"
 #include "seats/waiters.hpp"
@@ -53,11 +55,7 @@ class Seats {
   /// Whoever asked has gone: what it is granted meanwhile is given back.
   void Abandon(const RequestPtr& request);
 
-  /// Of a caller's own holdings; the outcomes are in the order of the sessions.
-  struct Heartbeats {
-    std::vector<HeartbeatOutcome> outcomes{};
-    std::int64_t now_ms = 0;
-  };
+  using Heartbeats = seats::Heartbeats;
   void Heartbeat(BeatRequest request, base::Caller caller, Callback<Heartbeats> done);
   /// Its licence is found first.
   void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
@@ -94,10 +92,26 @@ class Seats {
 
   // Heartbeats in a Redis (promise.hpp).
 
+  /// Heartbeats go there from now on. Before the first call of anybody; it outlives them.
+  void GoBy(BeatPath& path) {
+    path_ = &path;
+    settle_.Tell(path);
+  }
+  BeatPath* path() { return path_; }
+  /// What a path leaves to the store. With an adoption `adopted` gets, before `done`, what may be
+  /// put into the Redis.
+  using AdoptedHere = base::UniqueFunction<std::vector<Adopted>>;
+  void BeatInStore(BeatRequest request, base::Caller caller, AdoptedHere adopted,
+                   Callback<Heartbeats> done);
+
   db::Count<ReadRedisEpochNow> ReadEpoch;
   db::Write<NoteUse> NoteRedisUse;
   db::Write<RaiseEpoch> RaiseRedisEpoch;
   db::Look<FindCandidates> FindRedisCandidates;
+  db::Look<FindFacts> FindHoldingFacts;
+  db::Look<seats::ReadRevisions> ReadRevisionsOf;
+  db::Look<FindKept> FindKeptLicenses;
+  db::Write<AdoptAbsent> AdoptAbsentSeats;
   /// Live holdings alone; what is no such is answered as NoSession or AskLicense.
   void Adopt(BeatRequest request, Callback<BeatReply> done) {
     store_.Submit(beat_, nullptr, std::move(request), std::move(done));
@@ -126,6 +140,12 @@ class Seats {
   class Beating;
 
   void NoteDenial(const Acquired& acquired, const std::string& machine);
+  void Begin(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+             Callback<Acquired> done);
+  void Ask(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+           Callback<Acquired> done);
+  void AskAndGiveOn(const RequestPtr& under_way, AcquireRequest request, base::Caller caller,
+                    Callback<Acquired> done);
   void AskOnce(AcquireCommand command, const std::optional<base::IdempotencyKey>& once,
                base::Caller caller, Callback<Acquired> done);
 
@@ -144,6 +164,7 @@ class Seats {
   db::Look<LocateSessions> locate_session_;
   db::Look<LocateTickets> locate_ticket_;
   Denials denials_;
+  BeatPath* path_ = nullptr;  // null: the store alone
   Waiters waiters_;
 };
 

@@ -116,6 +116,29 @@ struct Decide {
   }
 };
 
+/// What a command that was carried out means for a Redis.
+struct TellPath {
+  BeatPath& path;
+  const Outcome& outcome;
+
+  void operator()(const AcquireCommand& command) const {
+    const auto* const grant = std::get_if<Grant>(&std::get<AcquireOutcome>(outcome));
+    if (grant && grant->resumed) path.Resumed(command.tenant, command.person, grant->session);
+  }
+  void operator()(const ReleaseCommand& command) const {
+    const auto& released = std::get<ReleaseOutcome>(outcome);
+    if (released.fence > 0) path.Ended(command.license, released.slot, released.fence);
+  }
+  void operator()(const RevokeSeatCommand& command) const {
+    const auto& revoked = std::get<RevokeSeatOutcome>(outcome);
+    if (revoked.changed)
+      path.Ended(command.license, revoked.holding->row.slot, revoked.holding->row.fence);
+  }
+  void operator()(const ChangeCommand& command) const { path.Changed(command.license); }
+  void operator()(const RevokeLicenseCommand& command) const { path.Changed(command.license); }
+  void operator()(const auto&) const {}
+};
+
 }  // namespace
 
 std::size_t SettleHandler::KeyHash(const Command& command) const {
@@ -149,6 +172,8 @@ void SettleHandler::DoneItems(Items items, const Settled& settled) {
   for (const auto* item : items)
     if (const auto* acquired = std::get_if<AcquireOutcome>(&*item->reply))
       probe_.Acquired(*acquired);
+  if (!path_) return;
+  for (const auto* item : items) std::visit(TellPath{*path_, *item->reply}, item->request);
 }
 
 }  // namespace tenure::seats

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "db/operation.hpp"
+#include "seats/beat_path.hpp"
 #include "seats/command.hpp"
 #include "seats/probe.hpp"
 #include "wake/registry.hpp"
@@ -35,6 +36,8 @@ class SettleHandler final : public db::TypedHandler<Command, Outcome, Settled> {
                 wake::Registry& wake, Probe& probe)
       : process_(std::move(process)), rules_(rules), clock_(clock), wake_(wake), probe_(probe) {}
   std::string_view name() const override { return "seats.settle"; }
+  /// Who is told of what a Redis should know. Before the first operation.
+  void Tell(BeatPath& path) { path_ = &path; }
   /// Of the licence.
   std::size_t KeyHash(const Command& command) const override;
 
@@ -48,6 +51,7 @@ class SettleHandler final : public db::TypedHandler<Command, Outcome, Settled> {
   const base::Clock& clock_;
   wake::Registry& wake_;
   Probe& probe_;
+  BeatPath* path_ = nullptr;
 };
 
 }  // namespace tenure::seats

@@ -1,7 +1,6 @@
 #include "seats/waiters.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "db/columns.hpp"
 #include "db/keys.hpp"
@@ -188,6 +187,16 @@ Waiters::Id Waiters::AddTicket(TicketCommand command, std::string machine, std::
 
 void Waiters::Counted(std::int64_t waiting) { seats_.probe().Waiting(waiting); }
 
+/// What only a Redis keeps is no deadline that anybody waits for: it is asked who is dead. Whatever is
+/// free then is offered to the line.
+void Waiters::GiveOn(const std::set<Place>& places) const {
+  BeatPath* const path = seats_.path();
+  if (!path) return;
+  std::set<base::Uuid> licenses;
+  for (const Place& place : places) licenses.insert(place.license);
+  for (const base::Uuid& license : licenses) path->GiveOn(license, [](const GivenOn&) {});
+}
+
 /// The store may be away: then the tickets die after a while, and stand again, at their old place, with
 /// the next question.
 void Waiters::Look(wake::Poller::Cause cause, base::UniqueFunction<wake::WaitingRoom::Found> done) {
@@ -195,6 +204,7 @@ void Waiters::Look(wake::Poller::Cause cause, base::UniqueFunction<wake::Waiting
   for (const auto& waiter : room_.Waiting())
     places.insert(static_cast<const Waiter&>(*waiter).where());
   if (places.empty()) return done({});
+  GiveOn(places);
   RefreshRequest request;
   request.process = seats_.process();
   request.places.assign(places.begin(), places.end());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,7 @@ class Waiters final : wake::WaitingRoom::Policy {
   void Look(wake::Poller::Cause cause,
             base::UniqueFunction<wake::WaitingRoom::Found> done) override;
   void Counted(std::int64_t waiting) override;
+  void GiveOn(const std::set<Place>& places) const;
 
   Seats& seats_;
   db::Store& store_;

@@ -176,6 +176,15 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"rotateSubscriptionSecret", prepared("POST", "/api/v1/subscriptions/{name}/rotate")},
       {"replayEvents", prepared("POST", "/api/v1/webhooks/replay")},
       {"putBots", prepared("PUT", "/api/v1/bots")},
+      {"retireSeatLedger",
+       [&] {
+         const std::string use = "seat_ledger set identity = 'a Redis'";
+         if (GetParam() == Engine::kSqlite)
+           ExecuteSqlite(store_.data_dir() / "data" / "tenure.db", "update " + use);
+         else
+           store_.Execute("update tenure." + use);
+         return Post("/api/v1/seat-ledger/retire", "{}").status;
+       }},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},
   };
   for (const http::Route& route : server_->routes()) {

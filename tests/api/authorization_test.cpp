@@ -245,6 +245,9 @@ const std::map<std::string, Sees>& Strangers() {
       {"getSeatSession", Sees::kNothing},
       {"revokeSeat", Sees::kNothing},
       {"removeSeatTicket", Sees::kNothing},
+      // One for all tenants.
+      {"getSeatLedger", Sees::kEverybodys},
+      {"retireSeatLedger", Sees::kEverybodys},
       {"listOrganizations", Sees::kEmptyList},
       {"getOrganization", Sees::kNothing},
       // With `admin` any organisation may be named.

@@ -50,7 +50,9 @@ struct Family {
 const std::vector<Family> kFamilies{
     {"sessions", {"session", "usage"}, {"/sessions", "/usage"}},
     {"leases", {"lease"}, {"/api/v1/leases"}},
-    {"seats", {"license", "seat", "organization"}, {"/api/v1/licenses", "/api/v1/organizations"}},
+    {"seats",
+     {"license", "seat", "organization"},
+     {"/api/v1/licenses", "/api/v1/organizations", "/api/v1/seat-ledger"}},
     {"tasks", {"task"}, {"/api/v1/tasks", "/health"}},
     {"inbox", {"inbox"}, {"/api/v1/inbox"}},
     {"messages",

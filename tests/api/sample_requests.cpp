@@ -46,6 +46,7 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (path.starts_with("/usage/")) return OfUsage(method, path);
   if (path.starts_with("/api/v1/licenses") || path.starts_with("/api/v1/organizations"))
     return OfSeats(method, path);
+  if (path.starts_with("/api/v1/seat-ledger")) return {path, method == "POST" ? "{}" : ""};
   if (path.starts_with("/api/v1/subscriptions")) return OfPush(method, path);
   if (path.starts_with("/api/v1/bots") || path.find("/webhooks/") != std::string::npos)
     return OfWebhooks(method, path);

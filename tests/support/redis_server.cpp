@@ -49,8 +49,10 @@ void RedisServer::Start() {
          "--tls-auth-clients", "no"});
   argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
   std::filesystem::remove(socket());
-  server_ = std::make_unique<Process>(ProcessOptions{
-      .argv = std::move(argv), .working_dir = dir_.path(), .output = dir_ / "redis.log"});
+  server_ = std::make_unique<Process>(ProcessOptions{.argv = std::move(argv),
+                                                     .environment = options_.environment,
+                                                     .working_dir = dir_.path(),
+                                                     .output = dir_ / "redis.log"});
   server_->WaitForLine("ready to accept connections at");
 }
 

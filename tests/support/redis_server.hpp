@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/port.hpp"
@@ -19,6 +20,7 @@ struct RedisOptions {
   bool tls = false;
   /// More of redis-server's own: {"--maxmemory-policy", "allkeys-lru"}.
   std::vector<std::string> arguments{};
+  std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 /// A real redis-server with data of its own in a temporary folder, on a Unix socket; any number may
@@ -34,6 +36,7 @@ class RedisServer {
   /// "rediss://localhost:PORT" that trusts our certificate. REQUIRES: tls.
   std::string TlsUrl(const std::string& parameters = {}) const;
   std::filesystem::path socket() const { return dir_.path() / "redis.sock"; }
+  std::filesystem::path data() const { return dir_.path(); }
   std::filesystem::path ca_file() const { return dir_.path() / "ca.pem"; }
   int port() const { return port_.number(); }  ///< with TLS
 

@@ -56,14 +56,11 @@ bool IsMeant(const RedisReply& reply, std::size_t count, std::size_t each) {
   return true;
 }
 
-std::vector<std::string> ArgumentsOf(const SeatRedis::Under& under) {
-  return {under.identity, std::to_string(under.epoch)};
-}
-
 }  // namespace
 
 SeatRedis::SeatRedis(client::RedisAddress address, const Options& options)
     : address_(std::move(address)),
+      place_(fmt::format(".{}.{}", address_.db, address_.prefix)),
       options_(options),
       tls_(client::WireTls::For(address_)),
       cancel_(leases::CheckedCall(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {}
@@ -99,17 +96,24 @@ RedisReply SeatRedis::Run(const RedisScript& script, std::vector<std::string> ar
 SeatRedis::Greeting SeatRedis::Greet() {
   const RedisReply reply = Run(Script("greet"), {"", "0"});
   if (reply.items.size() != 3 || reply.items[1].text.empty()) ThrowStrange();
-  return {reply.items[1].text, NumberOf(reply.items[2])};
+  return {reply.items[1].text + place_, NumberOf(reply.items[2])};
+}
+
+std::optional<std::vector<std::string>> SeatRedis::ArgumentsFor(const Under& under) const {
+  if (!under.identity.ends_with(place_)) return std::nullopt;
+  return std::vector<std::string>{under.identity.substr(0, under.identity.size() - place_.size()),
+                                  std::to_string(under.epoch)};
 }
 
 std::optional<SeatRedis::Beats> SeatRedis::Beat(const Under& under, std::int64_t half_horizon_ms,
                                                 std::span<const BeatAsked> asked) {
-  auto arguments = ArgumentsOf(under);
-  arguments.push_back(std::to_string(half_horizon_ms));
+  auto arguments = ArgumentsFor(under);
+  if (!arguments) return std::nullopt;
+  arguments->push_back(std::to_string(half_horizon_ms));
   for (const BeatAsked& each : asked)
-    arguments.insert(arguments.end(),
-                     {each.seat, std::to_string(each.fence), std::to_string(each.ttl_ms)});
-  const RedisReply reply = Run(Script("beat"), std::move(arguments));
+    arguments->insert(arguments->end(),
+                      {each.seat, std::to_string(each.fence), std::to_string(each.ttl_ms)});
+  const RedisReply reply = Run(Script("beat"), *std::move(arguments));
   if (!IsMeant(reply, asked.size(), 2)) return std::nullopt;
   Beats beats{NumberOf(reply.items[1]), {}};
   for (std::size_t i = 2; i < reply.items.size(); i += 2) {
@@ -125,13 +129,14 @@ std::optional<SeatRedis::Beats> SeatRedis::Beat(const Under& under, std::int64_t
 
 std::optional<std::vector<bool>> SeatRedis::Put(const Under& under, std::int64_t not_after_ms,
                                                 std::span<const PutAsked> asked) {
-  auto arguments = ArgumentsOf(under);
-  arguments.push_back(std::to_string(not_after_ms));
+  auto arguments = ArgumentsFor(under);
+  if (!arguments) return std::nullopt;
+  arguments->push_back(std::to_string(not_after_ms));
   for (const PutAsked& each : asked)
-    arguments.insert(arguments.end(),
-                     {each.seat, std::to_string(each.fence), std::to_string(each.ttl_ms),
-                      std::to_string(each.horizon_ms)});
-  const RedisReply reply = Run(Script("put"), std::move(arguments));
+    arguments->insert(arguments->end(),
+                      {each.seat, std::to_string(each.fence), std::to_string(each.ttl_ms),
+                       std::to_string(each.horizon_ms)});
+  const RedisReply reply = Run(Script("put"), *std::move(arguments));
   std::vector<bool> there(asked.size(), false);
   if (reply.items.size() == 2 && reply.items[0].text == "late") return there;
   if (!IsMeant(reply, asked.size(), 1)) return std::nullopt;
@@ -141,24 +146,27 @@ std::optional<std::vector<bool>> SeatRedis::Put(const Under& under, std::int64_t
 
 std::optional<SeatRedis::Sight> SeatRedis::Look(const Under& under, std::int64_t margin_ms,
                                                 std::span<const std::string> seats) {
-  auto arguments = ArgumentsOf(under);
-  arguments.push_back(std::to_string(margin_ms));
-  arguments.insert(arguments.end(), seats.begin(), seats.end());
-  const RedisReply reply = Run(Script("look"), std::move(arguments));
-  if (!IsMeant(reply, seats.size(), 2)) return std::nullopt;
+  auto arguments = ArgumentsFor(under);
+  if (!arguments) return std::nullopt;
+  arguments->push_back(std::to_string(margin_ms));
+  arguments->insert(arguments->end(), seats.begin(), seats.end());
+  const RedisReply reply = Run(Script("look"), *std::move(arguments));
+  if (!IsMeant(reply, seats.size(), 3)) return std::nullopt;
   Sight sight{NumberOf(reply.items[1]), {}};
-  for (std::size_t i = 2; i < reply.items.size(); i += 2) {
+  for (std::size_t i = 2; i < reply.items.size(); i += 3) {
     const std::int64_t dead_in_ms = NumberOf(reply.items[i]);
-    sight.seats.push_back({dead_in_ms >= 0, dead_in_ms, NumberOf(reply.items[i + 1])});
+    sight.seats.push_back(
+        {dead_in_ms >= 0, dead_in_ms, NumberOf(reply.items[i + 1]), NumberOf(reply.items[i + 2])});
   }
   return sight;
 }
 
 bool SeatRedis::Drop(const Under& under, std::span<const Over> over) {
-  auto arguments = ArgumentsOf(under);
+  auto arguments = ArgumentsFor(under);
+  if (!arguments) return false;
   for (const Over& each : over)
-    arguments.insert(arguments.end(), {each.seat, std::to_string(each.fence)});
-  const RedisReply reply = Run(Script("drop"), std::move(arguments));
+    arguments->insert(arguments->end(), {each.seat, std::to_string(each.fence)});
+  const RedisReply reply = Run(Script("drop"), *std::move(arguments));
   return IsMeant(reply, 1, 1);
 }
 

@@ -26,7 +26,8 @@ class RedisAway : public std::runtime_error {
 
 /// The records of seats in a Redis: what lua/ says, by EVALSHA, whole batches at once.
 ///
-/// Each call names the Redis that it means, and another one answers nothing: `nullopt`. Times are the
+/// Each call names the Redis that it means, and another one answers nothing: `nullopt`. Another database
+/// or prefix is another one, too: who has other records must not testify about these. Times are the
 /// Redis's, in milliseconds. After a failure the connection is given up, since a late reply must not
 /// be taken for that to another question; the next call makes a new one.
 ///
@@ -86,6 +87,7 @@ class SeatRedis {
     bool known = false;
     std::int64_t dead_in_ms = 0;  ///< 0: it is
     std::int64_t soft_ms = 0;     ///< its last promise
+    std::int64_t fence = 0;       ///< of the holding that is promised
   };
   struct Sight {
     std::int64_t now_ms = 0;
@@ -107,8 +109,11 @@ class SeatRedis {
  private:
   /// One call of a script. Throws RedisAway.
   client::RedisReply Run(const client::RedisScript& script, std::vector<std::string> arguments);
+  /// What every script gets first; nothing: another one is meant.
+  std::optional<std::vector<std::string>> ArgumentsFor(const Under& under) const;
 
   const client::RedisAddress address_;
+  const std::string place_;  // what its identity ends with: of the records, not of the process
   const Options options_;
   const std::unique_ptr<client::WireTls> tls_;
   const leases::Descriptor cancel_;  // readable: cancelled

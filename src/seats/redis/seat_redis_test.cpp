@@ -140,6 +140,7 @@ TEST_F(SeatRedisTest, ALookTellsTheLastPromiseAndThatNotKnowingIsSomethingElse) 
   EXPECT_TRUE(seen.known);
   EXPECT_GT(seen.dead_in_ms, kLongMs / 2);
   EXPECT_GE(seen.soft_ms, now_ms + kLongMs);
+  EXPECT_EQ(seen.fence, 1);
   server.Command({"flushall"});
   EXPECT_FALSE(Look().known);
 }
@@ -179,6 +180,25 @@ TEST_F(SeatRedisTest, APromotedReplicaIsAnotherRedis) {
   const auto before = other->Greet();
   replica.Command({"replicaof", "no", "one"});
   EXPECT_NE(other->Greet().identity, before.identity) << "the same process with another history";
+}
+
+/// Two processes that are told to use one Redis in different ways would not see each other's records.
+TEST_F(SeatRedisTest, AnotherPrefixOrDatabaseIsAnotherRedis) {
+  ASSERT_TRUE(Put(1));
+  const std::string url = "redis+unix://" + server.socket().string();
+  for (const char* other : {"?prefix=u:", ""}) {
+    SeatRedis elsewhere(client::ParseRedisUrl(url + other, {}), {.timeout_ms = 30'000});
+    EXPECT_NE(elsewhere.Greet().identity, under.identity);
+    const SeatRedis::BeatAsked asked{"s", 1, kLongMs};
+    const std::string seat = "s";
+    const SeatRedis::Over over{"s", 1};
+    EXPECT_FALSE(elsewhere.Beat(under, 1, {&asked, 1}));
+    EXPECT_FALSE(elsewhere.Look(under, 1, {&seat, 1}));
+    EXPECT_FALSE(elsewhere.Drop(under, {&over, 1}));
+  }
+  client::RedisAddress third = client::ParseRedisUrl(server.Url("prefix=t:"), {});
+  third.db = 3;
+  EXPECT_NE(SeatRedis(third, {.timeout_ms = 30'000}).Greet().identity, under.identity);
 }
 
 TEST_F(SeatRedisTest, FencesKeepAllTheirDigits) {

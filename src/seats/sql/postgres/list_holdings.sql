@@ -9,6 +9,6 @@ select s.license_id, s.fence, null::text, null::bigint, s.slot, s.open, s.lapsed
   from tenure.seats s
  where s.license_id = $1::uuid and s.session_id is not null and ($2::text = '' or s.machine = $2)
    and ($4::bigint = 1 or s.person = $3::text) and s.fence < $5::bigint
-   and ($7::bigint = 0 or case when s.open = 0 and s.expires_ms > $8::bigint then 1 else 2 end = $7)
+   and ($7::bigint = 0 or case when s.open = 0 and greatest(s.expires_ms, s.horizon_ms) > $8::bigint then 1 else 2 end = $7)
  order by s.fence desc
  limit $6::bigint

@@ -7,6 +7,6 @@ select s.license_id, s.fence, null, null, s.slot, s.open, s.lapsed_ms, s.session
   from seats s
  where s.license_id = ?1 and s.session_id is not null and (?2 = '' or s.machine = ?2)
    and (?4 = 1 or s.person = ?3) and s.fence < ?5
-   and (?7 = 0 or case when s.open = 0 and s.expires_ms > ?8 then 1 else 2 end = ?7)
+   and (?7 = 0 or case when s.open = 0 and max(s.expires_ms, s.horizon_ms) > ?8 then 1 else 2 end = ?7)
  order by s.fence desc
  limit ?6

@@ -1,0 +1,3 @@
+-- The revision of a licence. ?1 license_id
+-- Result: revision
+select revision from licenses where id = ?1
