@@ -15,6 +15,7 @@ NAME = "webhooks"
 CLIENTS = [4, 16, 64]
 CONNECTIONS = 64
 ISSUES = 1_000
+REPOSITORIES = 50
 BODY_BYTES = 10_000
 SECRET = "a secret of the benchmark"
 GOAL = 1.5
@@ -24,7 +25,7 @@ def body_of(issue, words):
     """Text as people write it: it compresses as a real one does."""
     text = " ".join(words.choice(WORDS) for _ in range(BODY_BYTES // 7))
     body = {"action": "opened", "issue": {"number": issue, "body": text}, "sender": {"id": 5, "login": "ada"},
-            "repository": {"id": 1, "full_name": "acme/shop"}}
+            "repository": {"id": issue % REPOSITORIES + 1, "full_name": f"acme/shop-{issue % REPOSITORIES}"}}
     return json.dumps(body)[:-1] + " " * max(0, BODY_BYTES - len(json.dumps(body))) + "}"
 
 

@@ -291,7 +291,7 @@ int RunConfigApply(const config::Settings& settings) {
     fmt::print("Nothing to change: the store has these values already.\n");
   else
     fmt::print("Processes that run now keep the old value until they are restarted.\n");
-  if (settings.file_jobs) ApplyLists(settings, store);
+  if (settings.file_jobs || !settings.queues.files.empty()) ApplyLists(settings, store);
   return 0;
 }
 

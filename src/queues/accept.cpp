@@ -19,6 +19,9 @@ constexpr std::int64_t kFreed = 4;
 /// More than there can be sessions, and far from the end of the type.
 constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;
 
+/// Is served while messages of a time without order are left: no session is of it.
+constexpr std::int64_t kNoGeneration = 0;
+
 using AcceptItem = db::Item<AcceptRequest, AcceptReply>;
 
 /// A queue from which a batch wants sessions.
@@ -76,8 +79,9 @@ class AcceptBatch {
   HeldSession ToHeld(const Session& session, std::vector<Message> messages) const;
   AcceptedQueue* QueueOf(const AcceptRequest& request);
   base::Uuid ChosenId(const AcceptRequest& request, const AcceptedQueue& queue) const {
-    return request.session ? *request.session
-                           : SessionIdOf(queue.row->id, queue.serving, request.key);
+    const std::int64_t generation =
+        queue.serving == kNoGeneration ? queue.row->generation : queue.serving;
+    return request.session ? *request.session : SessionIdOf(queue.row->id, generation, request.key);
   }
   std::int64_t BytesFor(const AcceptRequest& request) const {
     return std::max<std::int64_t>(
@@ -133,15 +137,21 @@ void AcceptBatch::LoadQueues(std::span<AcceptItem* const> items) {
   }
 }
 
-/// Where there is a cap or an older generation: the gate, and then the sums.
+/// Where there is a cap or an older generation: the gate, and then the sums. What is left of a time
+/// without order is in the queue's topic, and comes before all that is newer.
 void AcceptBatch::PassGates(std::span<AcceptItem* const> items) {
   std::map<std::int64_t, AcceptedQueue*> gated;
   for (auto& [name, queue] : queues_)
     if (queue.row->gated()) gated[queue.row->id] = &queue;
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, queue] : gated) ids.push_back(id);
+  std::vector<std::int64_t> ids, older;
+  for (const auto& [id, queue] : gated) {
+    ids.push_back(id);
+    if (queue->row->oldest < queue->row->generation && queue->row->settings.scope != Scope::kNone)
+      older.push_back(id);
+  }
   tx_.Queue(sql::kLockGates, ids);
   const auto summing = tx_.Queue(sql::kSumCounters, ids);
+  const auto topics = tx_.Queue(sql::kLookTopics, older);
   std::vector<std::pair<const AcceptItem*, db::Transaction::Pending>> finding;
   for (const AcceptItem* item : items)
     if (!item->reply && item->request.accept_id)
@@ -157,6 +167,12 @@ void AcceptBatch::PassGates(std::span<AcceptItem* const> items) {
       queue.is_behind = true;
       queue.serving = row.Int(0);
     }
+  }
+  for (const auto row : tx_.Take(topics)) {
+    AcceptedQueue& queue = *gated.at(older[row.ordinal()]);
+    if (queue.is_behind) continue;
+    queue.is_behind = true;
+    queue.serving = kNoGeneration;
   }
   for (const auto& [id, queue] : gated)
     if (queue->row->settings.max_concurrent_sessions > 0)

@@ -79,6 +79,7 @@ db::Swept ForgetKeys(db::Transaction& tx, const ForgetRequest& request, std::int
 
 db::Swept DropDrained(db::Transaction& tx, const DropRequest&, std::int64_t) {
   tx.Queue(sql::kLockBots);
+  tx.Queue(sql::kSettleGenerations);
   return {static_cast<std::int64_t>(tx.Run(sql::kDropDrained).size()), false};
 }
 

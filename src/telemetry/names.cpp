@@ -47,6 +47,7 @@ constexpr std::array kPromised = std::to_array<std::string_view>({
     "license_offers_total",
     "license_log_entries_total",
     "session_heartbeat_latency_seconds",
+    "queue_routing_fallbacks_total",
     "webhook_deliveries_total",
     "webhook_intake_seconds",
     "webhook_secrets",

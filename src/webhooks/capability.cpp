@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "audit/audit.hpp"
-#include "base/log.hpp"
-#include "base/read_file.hpp"
 #include "messages/messages.hpp"
 #include "queues_sql/queries.hpp"
-#include "webhooks/bots/read.hpp"
+#include "webhooks/files.hpp"
 #include "webhooks/intake.hpp"
 #include "webhooks/routes.hpp"
 #include "webhooks/webhooks.hpp"
@@ -70,32 +66,6 @@ void RunRetention(Webhooks& webhooks, const config::WebhookSettings& settings, c
                        {"webhooks.forgotten", "removed events after their retention", "events"}));
 }
 
-/// The first process that starts puts its file in force. One that starts with another file says what
-/// differs, and refuses.
-void UseFile(Webhooks& webhooks, const std::string& path, std::int64_t retention_ms) {
-  bots::Reading reading = bots::ReadYaml(base::ReadWholeFile(path, bots::kMaxFileBytes + 1),
-                                         {.max_history_ms = retention_ms});
-  for (const bots::Mistake& warning : reading.warnings)
-    base::LogWarn("webhooks.bots", bots::ToText(warning, path));
-  std::string wrong;
-  for (const bots::Mistake& mistake : reading.mistakes)
-    wrong += (wrong.empty() ? "" : "\n") + bots::ToText(mistake, path);
-  if (!wrong.empty()) throw base::UserError(wrong);
-  ApplyRequest apply;
-  apply.content = bots::ToJson(reading.file);
-  apply.file = std::move(reading.file);
-  apply.only_first = true;
-  const ApplyReply reply = server::Await(webhooks.Apply, std::move(apply));
-  if (reply.kind == ApplyReply::Kind::kSourceTaken)
-    throw base::UserError(
-        fmt::format("{}: another tenant has a source named {}", path, reply.name));
-  if (!reply.kept || reply.changes.empty()) return;
-  std::string text = fmt::format("{} is not what is in force (revision {}):", path, reply.revision);
-  for (const bots::Change& change : reply.changes)
-    text += fmt::format("\n  {}: {}", change.name, change.detail);
-  throw base::UserError(text + fmt::format("\n`tenure queue apply {}` puts it in force.", path));
-}
-
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const config::WebhookSettings& settings = parts.settings.webhooks;
   const auto object =
@@ -121,8 +91,9 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
       {"webhooks.hooks", server::kOftenMs, [&webhooks](const auto&) { WriteHooks(webhooks); }},
       {"webhooks.secrets", kSecretsIntervalMs,
        [&webhooks](const auto&) { webhooks.secrets().Read(*webhooks.bots().Get()); }}};
-  running.start = [&webhooks, &files = parts.settings.queues.files, &settings] {
-    for (const std::string& file : files) UseFile(webhooks, file, settings.retention_ms);
+  running.apply = [&webhooks, &all = parts.settings] { return ApplyFiles(webhooks, all); };
+  running.start = [&webhooks, &all = parts.settings] {
+    UseFiles(webhooks, all);
     LearnBots(webhooks);
   };
   running.read_again = [&webhooks] { webhooks.secrets().Read(*webhooks.bots().Get()); };
@@ -153,7 +124,9 @@ server::Capability Capability() {
           .queries = AllQueries(),
           .rate = &config::RateLimitSettings::webhooks,
           .commands = WebhookCommands,
-          .run = Run};
+          .run = Run,
+          .check = CheckFiles,
+          .applies = true};
 }
 
 }  // namespace tenure::webhooks

@@ -2,7 +2,6 @@
 
 #include "base/clock.hpp"
 #include "base/json_view.hpp"
-#include "base/read_file.hpp"
 #include "base/uuid.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
@@ -11,6 +10,7 @@
 #include "webhooks/bots/change.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/capability.hpp"
+#include "webhooks/files.hpp"
 #include "webhooks/rules/signature.hpp"
 
 namespace tenure::webhooks {
@@ -34,13 +34,9 @@ bool PrintMistakes(const bots::Reading& reading, const std::string& path, cli::C
   return !reading.mistakes.empty();
 }
 
-bots::Reading ReadBotsFile(const std::string& path) {
-  return bots::ReadYaml(base::ReadWholeFile(path, bots::kMaxFileBytes + 1));
-}
-
 int CheckFile(const Given& given, cli::Console& console) {
   const std::string& path = given.Text("FILE");
-  const bots::Reading reading = ReadBotsFile(path);
+  const bots::Reading reading = ReadBotsFile(path, bots::Bounds().max_history_ms);
   if (PrintMistakes(reading, path, console)) return cli::kExitUsage;
   console.out << fmt::format("{}: {} bots, {} sources, no mistakes\n", Printable(path),
                              reading.file.bots.size(), reading.file.sources.size());
@@ -49,7 +45,7 @@ int CheckFile(const Given& given, cli::Console& console) {
 
 int ApplyFile(const Given& given, cli::Console& console) {
   const std::string& path = given.Text("FILE");
-  const bots::Reading reading = ReadBotsFile(path);
+  const bots::Reading reading = ReadBotsFile(path, bots::kAnyHistoryMs);
   if (PrintMistakes(reading, path, console)) return cli::kExitUsage;
   std::string query = given.Has("--dry-run") ? "?dry_run=true" : "";
   if (const auto* const revision = given.Find("--revision"))
@@ -83,7 +79,7 @@ int PrintPayload(const Given& given, cli::Console& console) {
 }
 
 int Explain(const Given& given, cli::Console& console) {
-  const std::string payload = base::ReadWholeFile(given.Text("FILE"), kMaxPayloadBytes);
+  const std::string payload = ReadNamedFile(given.Text("FILE"), kMaxPayloadBytes);
   if (!base::JsonView::Parse(payload))
     throw base::UserError(fmt::format("{} is not JSON", given.Text("FILE")));
   std::string body;
@@ -119,8 +115,8 @@ int Explain(const Given& given, cli::Console& console) {
 
 /// Signs a file and sends it, as GitHub would.
 int Send(const Given& given, cli::Console& console) {
-  const std::string payload = base::ReadWholeFile(given.Text("FILE"), kMaxPayloadBytes);
-  std::string secret = base::ReadWholeFile(given.Text("--secret-file"), kMaxSecretBytes);
+  const std::string payload = ReadNamedFile(given.Text("FILE"), kMaxPayloadBytes);
+  std::string secret = ReadNamedFile(given.Text("--secret-file"), kMaxSecretBytes);
   while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
   cli::Server server(given);
   const cli::Server::Address address = server.address();
@@ -221,6 +217,8 @@ cli::Command Events() {
                  Value("--repository", "OWNER/NAME", "Only of this one.").As("repository"),
                  Value("--delivery-id", "ID", "Only this one, as its source calls it.")
                      .As("delivery_id"),
+                 Value("--correlation-id", "ID", "Only the one whose messages have this.", Uuid)
+                     .As("correlation_id"),
                  Value("--entity", "TYPE[/ID]", "Only of this, like issue/7.").As("entity"),
                  Value("--since", "TIME", "Only those since.", Time).As("since"),
                  Value("--until", "TIME", "Only those before.", Time).As("until")},
@@ -234,24 +232,39 @@ cli::Command Events() {
        .part = Part::kLookAfter});
 }
 
+/// What is known of it, and then where its messages are.
+std::string PrintEvent(const Answer& answer, const Given& given) {
+  using namespace cli;  // the words of its table
+  static const Print kEvent = Block(12, {{"event", "event_id"},
+                                         {"of", "event"},
+                                         {"action", "action"},
+                                         {"repository", "repository"},
+                                         {"entity", "entity"},
+                                         {"sender", "sender"},
+                                         {"source", "source"},
+                                         {"hook", "hook"},
+                                         {"delivery", "delivery_id"},
+                                         {"received", "received_at"},
+                                         {"bytes", "bytes"},
+                                         {"messages", "messages"}});
+  static const Print kWays = Table({{"BOT", 12, "bot"},
+                                    {"STATE", 8, "state"},
+                                    {"SESSION", 20, "name", OrDash},
+                                    {"SEQUENCE", 8, "sequence", OrDash}},
+                                   "ways");
+  std::string text = kEvent(answer, given);
+  if (!JsonRow::Parse(answer.body).Items("ways").empty())
+    text.append("\n").append(kWays(answer, given));
+  return text;
+}
+
 cli::Command Show() {
   using namespace cli;  // the words of its table
   return Asking({.words = "webhook show",
                  .summary = "show what is known of an event",
                  .flags = {Argument("ID", "The event's id.", Uuid)},
                  .path = "/api/v1/webhooks/events/{ID}",
-                 .print = Block(12, {{"event", "event_id"},
-                                     {"of", "event"},
-                                     {"action", "action"},
-                                     {"repository", "repository"},
-                                     {"entity", "entity"},
-                                     {"sender", "sender"},
-                                     {"source", "source"},
-                                     {"hook", "hook"},
-                                     {"delivery", "delivery_id"},
-                                     {"received", "received_at"},
-                                     {"bytes", "bytes"},
-                                     {"messages", "messages"}}),
+                 .print = PrintEvent,
                  .part = Part::kLookAfter});
 }
 

@@ -192,6 +192,52 @@ TEST_P(WebhooksContract, AnOrderedBotGetsWhatIsAboutOneThingInOneSessionInTheOrd
     EXPECT_EQ(session.messages.at(0).copy, session.key == "github.com/r1/thread/2" ? "1/2" : "2/2");
 }
 
+TEST_P(WebhooksContract, AllThatIsAboutOnePullRequestIsInOneSessionWhateverItsRepositoryIsCalled) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots: [{name: b, events: [\"*\"], ordering_scope: entity}]\n");
+  struct Row {
+    std::string_view event, members;
+  };
+  const Row rows[] = {
+      {"pull_request", R"("action":"opened","pull_request":{"number":2})"},
+      {"issue_comment", R"("action":"created","issue":{"number":2,"pull_request":{"url":"u"}})"},
+      {"pull_request_review", R"("action":"submitted","pull_request":{"number":2})"},
+      {"pull_request_review_comment", R"("action":"created","pull_request":{"number":2})"},
+      {"pull_request_review_thread", R"("action":"resolved","pull_request":{"number":2})"},
+      {"pull_request", R"("action":"labeled","pull_request":{"number":2})"},
+      {"issues", R"("action":"labeled","issue":{"number":2,"pull_request":{"url":"u"}})"},
+      {"pull_request", R"("action":"synchronize","pull_request":{"number":2})"},
+      {"pull_request", R"("action":"closed","pull_request":{"number":2})"},
+  };
+  // Renamed, transferred, and written in other letters in between.
+  const std::string_view names[] = {"acme/shop", "acme/store", "other/store", "OTHER/Store"};
+  std::vector<base::Uuid> sent;
+  for (const Row& row : rows) {
+    TestProcess& process = sent.size() % 2 == 0 ? a_ : b_;
+    const std::string body = fmt::format(R"({{{},"repository":{{"id":1,"full_name":"{}"}}}})",
+                                         row.members, names[sent.size() % std::size(names)]);
+    sent.push_back(
+        process
+            .Receive(
+                {.id = std::to_string(sent.size()), .body = body, .event = std::string(row.event)})
+            .event_id);
+  }
+  // One that took over the first name.
+  a_.Receive({.id = "other",
+              .body = R"({"pull_request":{"number":2},)"
+                      R"("repository":{"id":9,"full_name":"acme/shop"}})",
+              .event = "pull_request"});
+  const auto accepted = b_.Accept("b").sessions;
+  ASSERT_EQ(accepted.size(), 2U);
+  std::vector<base::Uuid> handed;
+  for (const auto& message : accepted[0].messages) handed.push_back(message.event_id.value());
+  EXPECT_EQ(accepted[0].key, "github.com/r1/thread/2");
+  EXPECT_EQ(handed, sent);
+  EXPECT_EQ(accepted[1].key, "github.com/r9/thread/2");
+  EXPECT_EQ(accepted[1].messages.size(), 1U);
+}
+
 TEST_P(WebhooksContract, OneFullQueueRefusesAWebhookForAllBotsAndNothingOfItIsStored) {
   a_.Apply(
       "sources: [{name: github, secrets: [{env: S}]}]\n"
@@ -349,6 +395,71 @@ TEST_P(WebhooksContract, ALargePayloadHasAnAddressInItsMessage) {
       << "somebody will ask for it";
 }
 
+TEST_P(WebhooksContract, APayloadThatIsNestedTooDeepForReadersHasAnAddressToo) {
+  a_.Apply(kTwoBots);
+  const std::string deep = std::string(60, '[') + std::string(60, ']');
+  a_.Receive({.body = R"({"x":)" + deep + "}"});
+  EXPECT_THAT(a_.Claim("queue:all"), ElementsAre(HasSubstr(R"("payload":null,"payload_url":)")));
+}
+
+TEST_P(WebhooksContract, AnEventStaysAsLongAsAMessageOfItWaitsOrIsDead) {
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: S}]}]\n"
+      "bots:\n"
+      "  - {name: any, events: [push], ordering_scope: none}\n"
+      "  - {name: ordered, events: [issues], ordering_scope: entity, max_delivery_count: 1, "
+      "history: 0s}\n");
+  const base::Uuid push = a_.Receive({.id = "1", .event = "push"}).event_id;
+  const base::Uuid issue = a_.Receive({.id = "2"}).event_id;
+  const auto forget = [&] {
+    store_.clock().Advance(kTestDedupMs + 1);
+    return a_.Call(a_.webhooks(), &Webhooks::ForgetSomeEvents, ForgetRequest{kTestDedupMs}).rows;
+  };
+  const auto has_body = [&](const base::Uuid& id) {
+    return a_.Call(a_.webhooks(), &Webhooks::Payload, FindRequest{"default", id}).found;
+  };
+  EXPECT_EQ(forget(), 0);
+  const auto held = a_.Accept("ordered").sessions.at(0);
+  a_.Tell("ordered", queues::Report::Kind::kFail, held, 1);
+  EXPECT_EQ(forget(), 0) << "it is parked";
+  EXPECT_TRUE(has_body(issue));
+  a_.Acknowledge(a_.ClaimMessages("queue:any").at(0));
+  EXPECT_EQ(forget(), 1);
+  EXPECT_FALSE(has_body(push));
+  EXPECT_TRUE(has_body(issue));
+}
+
+TEST_P(WebhooksContract, WhatASourceLetInThatIsAnotherOneNowIsJudgedAgain) {
+  a_.Apply(kTwoBots);
+  b_.Learn();
+  const auto receive = [&](std::string_view id) {
+    auto delivery = std::make_shared<Delivery>();
+    const DeliveryPtr made = Made({.id = std::string(id)});
+    delivery->keeps = made;
+    delivery->source = made->source;
+    delivery->hook = made->hook;
+    delivery->delivery_id = made->delivery_id;
+    delivery->event = made->event;
+    delivery->headers = made->headers;
+    delivery->body = made->body;
+    delivery->payload = made->payload;
+    delivery->judged_by = b_.webhooks().bots().Get();
+    return [this, delivery] {
+      return b_.Call(b_.webhooks(), &Webhooks::Receive, ReceiveRequest{delivery});
+    };
+  };
+  const auto before = receive("1");
+  a_.Apply("sources: [{name: github, secrets: [{env: T}]}]");
+  EXPECT_EQ(before().kind, ReceiveReply::Kind::kJudgeAgain);
+  EXPECT_TRUE(a_.Events().empty());
+  EXPECT_EQ(receive("1")().kind, ReceiveReply::Kind::kStored);
+  const auto same_source = receive("2");
+  a_.Apply(
+      "sources: [{name: github, secrets: [{env: T}]}]\n"
+      "bots: [{name: all, events: [\"*\"], ordering_scope: none}]");
+  EXPECT_EQ(same_source().messages, 1) << "only its bots are others";
+}
+
 TEST_P(WebhooksContract, EventsAreListedTheLatestFirstByWhatTheyAreAbout) {
   a_.Apply("sources: [{name: github, secrets: [{env: S}]}]");
   for (int i = 1; i <= 3; ++i) {
@@ -364,6 +475,7 @@ TEST_P(WebhooksContract, EventsAreListedTheLatestFirstByWhatTheyAreAbout) {
   EXPECT_THAT(ids({}), ElementsAre("4", "3", "2", "1"));
   EXPECT_THAT(ids({.event = "push"}), ElementsAre("4"));
   EXPECT_THAT(ids({.delivery_id = "2"}), ElementsAre("2"));
+  EXPECT_THAT(ids({.correlation_id = a_.Events().back().event_id}), ElementsAre("1"));
   EXPECT_THAT(ids({.action = "opened", .repository = "ACME/shop"}), ElementsAre("3", "2", "1"));
   EXPECT_THAT(ids({.entity_type = "issue", .entity_id = "8"}), ElementsAre());
   EXPECT_THAT(ids({.since_ms = store_.clock().WallMs()}), ElementsAre("4"));

@@ -101,7 +101,8 @@ std::string EnvelopeJson(const EventRow& row, const MessageContext& context,
   json.Key("headers").Raw(base::ObjectOrEmpty(row.headers)).Key("payload");
   if (payload.empty())
     json.Null().Field("payload_url",
-                      "/api/v1/webhooks/events/" + row.event_id.ToString() + "/payload");
+                      "/api/v1/webhooks/events/" + row.event_id.ToString() +
+                          (IsForm(row.content_type) ? "/payload?as=json" : "/payload"));
   else
     json.Raw(payload);
   json.EndObject();

@@ -9,6 +9,7 @@
 #include "base/uuid.hpp"
 #include "db/weight.hpp"
 #include "webhooks/rules/event.hpp"
+#include "webhooks/snapshot.hpp"
 
 namespace tenure::webhooks {
 
@@ -30,6 +31,7 @@ struct Delivery {
   std::string_view body;  ///< as it came, and was signed
   std::string decoded;    ///< of a form: its payload
   std::optional<rules::Payload> payload;
+  SnapshotPtr judged_by;  ///< the bots by which it was let in; null: nobody asked
 
   /// Where it came from. The source decides the host.
   rules::Origin OriginAt(std::string_view host) const {
@@ -66,6 +68,11 @@ struct EventRow {
   std::int64_t received_ms = 0;
   std::int64_t number = 0;
 };
+
+/// Whether a body of that type is a form, whose one field is the payload.
+inline bool IsForm(std::string_view content_type) {
+  return content_type.find("form") != std::string_view::npos;
+}
 
 /// What is read of a delivery, for its row; nothing of the store's own yet.
 EventRow RowOf(const Delivery& delivery, const rules::Event& event, std::string_view tenant);

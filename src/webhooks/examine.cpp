@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_writer.hpp"
+#include "base/utf8.hpp"
 #include "http/answering.hpp"
 #include "http/router.hpp"
 #include "http/text.hpp"
@@ -48,7 +49,7 @@ std::string HeadersJson(const http::Request& request) {
        {"X-GitHub-Delivery", "X-GitHub-Event", "X-GitHub-Hook-ID",
         "X-GitHub-Hook-Installation-Target-ID", "X-GitHub-Hook-Installation-Target-Type",
         "X-GitHub-Enterprise-Host", "X-GitHub-Enterprise-Version", "Content-Type", "User-Agent"})
-    if (const auto value = request.FindHeader(name)) json.Field(name, *value);
+    if (const auto value = request.FindHeader(name)) json.Field(name, base::Printable(*value));
   json.EndObject();
   return out;
 }
@@ -77,8 +78,7 @@ void ReadHeaders(const http::Request& request, Knock& knock) {
 }
 
 void ReadContent(const http::Route& route, const http::Request& request, Knock& knock) {
-  const auto encoding = request.FindHeader("Content-Encoding");
-  if (encoding && !http::EqualsNoCase(*encoding, "identity")) {
+  if (request.FindHeader("Content-Encoding")) {
     knock.mistaken = http::Problem{.status = 415,
                                    .type = "unsupported-media-type",
                                    .title = "This encoding of content is not understood here",
@@ -94,7 +94,7 @@ void ReadContent(const http::Route& route, const http::Request& request, Knock& 
     return;
   }
   const std::string_view type = *request.FindHeader("Content-Type");
-  knock.delivery->content_type = type;
+  knock.delivery->content_type = base::Printable(type);
   knock.form = http::StartsWithNoCase(http::Trim(type), kFormType);
 }
 

@@ -36,7 +36,7 @@ void FanOut::GiveTopic(const bots::Bot& bot) {
   if (full_.Has(row_->tenant, bot.name))
     throw base::Fault(base::FaultKind::kStatement, std::string(kQueueFull) + bot.name);
   const std::string_view json = event_->payload.json();
-  const bool fits = json.size() <= inline_payload_bytes_;
+  const bool fits = json.size() <= inline_payload_bytes_ && !event_->payload.is_deep();
   messages::NewMessage& message = requests_.back().messages.emplace_back();
   message.id = base::Uuid::V7(now_ms_);
   message.topic = TopicOf(bot.name);
@@ -45,12 +45,13 @@ void FanOut::GiveTopic(const bots::Bot& bot) {
                    fits ? json : std::string_view());
   message.correlation_id = row_->event_id.ToString();
   message.trace = row_->trace;
-  if (!fits) references_.push_back({row_->event_id, *message.id});
+  references_.push_back({row_->event_id, *message.id});
 }
 
 /// They refer to the event, which is stored once.
 std::int64_t FanOut::GiveSessions(const bots::Bot& bot) {
   const rules::Routed routed = rules::Route(bot.routing, *event_);
+  if (routed.fell_back) fallbacks_.push_back(row_->event);
   queues::SendRequest& send = sends_.emplace_back();
   send.tenant = row_->tenant;
   send.queue = bot.name;

@@ -44,9 +44,11 @@ class FanOut {
 
   const messages::EnqueueEffect& sent() const { return enqueuer_.effect(); }
   const messages::Notifications& ordered() const { return ordered_.notifications(); }
+  /// The events that the rule of a bot did not apply to, for each bot once.
+  const std::vector<std::string>& fallbacks() const { return fallbacks_; }
 
  private:
-  /// A message that has but the address of its payload.
+  /// A message of a topic: the event stays for as long as there is one.
   struct Reference {
     base::Uuid event_id;
     base::Uuid message_id;
@@ -64,6 +66,7 @@ class FanOut {
   std::deque<messages::EnqueueRequest> requests_;  // one of each event
   std::deque<queues::SendRequest> sends_;
   std::vector<Reference> references_;
+  std::vector<std::string> fallbacks_;
   messages::Enqueuer enqueuer_;
   queues::Enqueuer ordered_;
 };

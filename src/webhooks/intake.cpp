@@ -1,6 +1,7 @@
 #include "webhooks/intake.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@ namespace tenure::webhooks {
 namespace {
 
 constexpr int kSecretsAgainSeconds = 10;
+constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr const char* kRefusedAct = "webhook.refused";
 
 /// The source of /webhooks/github, and of /webhooks/github/{source}.
@@ -37,6 +39,23 @@ bool MaySend(const bots::Source& source, const std::string& address) {
   const auto from = base::IpAddress::Parse(address);
   return from && std::any_of(source.allow_from.begin(), source.allow_from.end(),
                              [&](const base::IpBlock& block) { return block.Contains(*from); });
+}
+
+http::Problem Forbidden() {
+  return {.status = 403,
+          .type = "source-forbidden",
+          .title = "This address may not send to this source",
+          .detail = "The source names the addresses that may (allow_from)."};
+}
+
+/// Whether its body is worth waiting for, whoever sends it: it says how long it is, and is short.
+bool IsSmall(const http::Request& request) {
+  const auto length = request.FindHeader("Content-Length");
+  std::size_t bytes = 0;
+  return length &&
+         std::from_chars(length->data(), length->data() + length->size(), bytes).ec ==
+             std::errc() &&
+         bytes <= kSmallBytes;
 }
 
 std::string ReceivedJson(const ReceiveReply& reply) {
@@ -72,43 +91,56 @@ http::Route Intake::RouteOf(std::string pattern, std::string operation) {
 }
 
 void Intake::Admit(const http::Request& request) const {
+  if (IsSmall(request)) return;  // Handle asks the store before it says so
   const SnapshotPtr bots = webhooks_.bots().Get();
   const Snapshot::Door door = bots->FindSource(SourceOf(request));
   if (!door.source) throw http::ProblemError(NoSource());
   if (MaySend(*door.source, request.client_address)) return;
   Answered(request, door.source->name, Outcome::kForbidden);
-  throw http::ProblemError({.status = 403,
-                            .type = "source-forbidden",
-                            .title = "This address may not send to this source",
-                            .detail = "The source names the addresses that may (allow_from)."});
+  throw http::ProblemError(Forbidden());
 }
 
 void Intake::Handle(const ExchangePtr& exchange) {
   const http::Request& request = exchange->request();
   const SnapshotPtr bots = webhooks_.bots().Get();
   const Snapshot::Door door = bots->FindSource(SourceOf(request));
-  if (!door.source) throw http::ProblemError(NoSource());  // since the header was read
-  CheckRate(exchange, *door.source);
+  const auto refuse = [&](Outcome outcome, http::Problem problem) {
+    RefuseUnlessNewer(exchange, bots,
+                      [this, exchange, bots, door, outcome, problem = std::move(problem)] {
+                        if (door.source) Answered(exchange->request(), door.source->name, outcome);
+                        exchange->Reply(problem);
+                      });
+  };
+  if (!door.source) return refuse(Outcome::kForbidden, NoSource());
+  if (!MaySend(*door.source, request.client_address))
+    return refuse(Outcome::kForbidden, Forbidden());
+  if (const auto often = CheckRate(exchange, *door.source)) return exchange->Reply(*often);
   auto secrets = webhooks_.secrets().Of(door.source->name);
-  if (secrets->empty()) {
-    Answered(request, door.source->name, Outcome::kNoSecrets);
-    throw http::ProblemError(NoSecrets());
-  }
+  if (secrets->empty()) return refuse(Outcome::kNoSecrets, NoSecrets());
   auto knock = std::make_shared<Knock>(KnockOf(exchange, door.source->name, std::move(secrets)));
   knock->tenant = door.bots->tenant;
-  if (request.body.size() <= options_.on_loop_bytes) {
-    const auto refusal = Examine(*knock);
-    return Finish(exchange, *knock, refusal);
-  }
+  knock->delivery->judged_by = bots;
+  if (request.body.size() <= options_.on_loop_bytes)
+    return Finish(exchange, knock, Examine(*knock));
   base::Executor* const home = &exchange->executor();
   worker_.Post([this, exchange, knock, home] {
     auto refusal = std::make_shared<std::optional<Refusal>>(Examine(*knock));
-    home->Post([this, exchange, knock, refusal] { Finish(exchange, *knock, *refusal); });
+    home->Post([this, exchange, knock, refusal] { Finish(exchange, knock, *refusal); });
   });
 }
 
-void Intake::CheckRate(const ExchangePtr& exchange, const bots::Source& source) {
-  if (!source.rate.limits()) return;
+void Intake::RefuseUnlessNewer(const ExchangePtr& exchange, const SnapshotPtr& judged_by,
+                               base::Task refuse) {
+  newest_.Learn(exchange->executor(),
+                [this, exchange, judged_by, refuse = std::move(refuse)]() mutable {
+                  if (webhooks_.bots().Get()->revision == judged_by->revision) return refuse();
+                  Handle(exchange);
+                });
+}
+
+std::optional<http::Problem> Intake::CheckRate(const ExchangePtr& exchange,
+                                               const bots::Source& source) {
+  if (!source.rate.limits()) return std::nullopt;
   std::shared_ptr<Limit> limit;
   {
     const base::Lock lock(mutex_);
@@ -118,24 +150,28 @@ void Intake::CheckRate(const ExchangePtr& exchange, const bots::Source& source) 
     limit = mine;
   }
   const auto decision = limit->limiter.Take(source.name);
-  if (decision.allowed) return;
+  if (decision.allowed) return std::nullopt;
   Answered(exchange->request(), source.name, Outcome::kTooOften);
   const auto quota = http::QuotaOf(source.rate, decision);
   exchange->set_quota(quota);
-  throw http::ProblemError(http::RateLimited(quota));
+  return http::RateLimited(quota);
 }
 
-void Intake::Finish(const ExchangePtr& exchange, Knock& knock,
+void Intake::Finish(const ExchangePtr& exchange, const std::shared_ptr<Knock>& knock,
                     const std::optional<Refusal>& refusal) {
-  const http::Request& request = exchange->request();
-  if (refusal) return Refuse(exchange, knock, *refusal);
-  if (knock.delivery->event == "ping") {
-    Answered(request, knock.delivery->source, Outcome::kPing);
-    webhooks_.hooks().Pinged(knock.delivery->source, knock.delivery->hook, clock_.WallMs());
+  const Delivery& delivery = *knock->delivery;
+  if (refusal && refusal->outcome == Outcome::kBadSignature)
+    return RefuseUnlessNewer(
+        exchange, delivery.judged_by,
+        [this, exchange, knock, refusal = *refusal] { Refuse(exchange, *knock, refusal); });
+  if (refusal) return Refuse(exchange, *knock, *refusal);
+  if (delivery.event == "ping") {
+    Answered(exchange->request(), delivery.source, Outcome::kPing);
+    webhooks_.hooks().Pinged(delivery.source, delivery.hook, clock_.WallMs());
     exchange->Conclude("ping");
     return exchange->ReplyJson(R"({"ping":true})");
   }
-  Store(exchange, std::move(knock.delivery));
+  Store(exchange, std::move(knock->delivery));
 }
 
 /// Whoever has no secret may try for ever: on record are the first time of a minute and its sum.
@@ -160,12 +196,14 @@ void Intake::Store(const ExchangePtr& exchange, const DeliveryPtr& delivery) {
       {delivery}, &exchange->executor(), [this, exchange, delivery, began_us](auto result) {
         const http::Request& request = exchange->request();
         if (!result.ok()) {
-          Answered(request, delivery->source, Outcome::kFailed);
-          if (IsQueueFull(result.fault())) return exchange->Reply(QueueFull());
+          const bool full = IsQueueFull(result.fault());
+          Answered(request, delivery->source, full ? Outcome::kNoRoom : Outcome::kFailed);
+          if (full) return exchange->Reply(QueueFull());
           return exchange->Reply(result.fault());
         }
         const ReceiveReply& reply = result.value();
         if (reply.kind == ReceiveReply::Kind::kNoSource) return exchange->Reply(NoSource());
+        if (reply.kind == ReceiveReply::Kind::kJudgeAgain) return Handle(exchange);
         const Outcome outcome = reply.duplicate ? Outcome::kDuplicate : Outcome::kStored;
         Answered(request, delivery->source, outcome, began_us);
         webhooks_.hooks().Delivered(delivery->source, delivery->hook, clock_.WallMs());

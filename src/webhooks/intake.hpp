@@ -13,6 +13,7 @@
 #include "http/router.hpp"
 #include "webhooks/examine.hpp"
 #include "webhooks/fan_out.hpp"
+#include "webhooks/newest.hpp"
 #include "webhooks/webhooks.hpp"
 #include "webhooks/worker.hpp"
 
@@ -33,6 +34,11 @@ struct IntakeOptions {
 /// the body is here: too often, are there secrets, the signature, and then what it is. What remains
 /// is stored before it is answered.
 ///
+/// What this process remembers of sources says "yes" only until the transaction that stores (receive.hpp),
+/// and "no" only if the store says so too (newest.hpp): a file counts in every process from the answer
+/// to whoever applied it on. Of an unknown source, or a forbidden address, only small bodies are
+/// waited for.
+///
 /// Threads: the loops'; Stop from another one.
 class Intake {
  public:
@@ -40,7 +46,8 @@ class Intake {
       : webhooks_(webhooks),
         clock_(clock),
         options_(options),
-        memory_(std::make_shared<http::BodyMemory>(options.bytes_in_flight)) {}
+        memory_(std::make_shared<http::BodyMemory>(options.bytes_in_flight)),
+        newest_(webhooks) {}
 
   void AddRoutes(http::Router& router);
   void Stop() { worker_.Stop(); }
@@ -55,8 +62,13 @@ class Intake {
   http::Route RouteOf(std::string pattern, std::string operation);
   void Admit(const http::Request& request) const;
   void Handle(const ExchangePtr& exchange);
-  void CheckRate(const ExchangePtr& exchange, const bots::Source& source);
-  void Finish(const ExchangePtr& exchange, Knock& knock, const std::optional<Refusal>& refusal);
+  /// Why it came too often, if it did.
+  std::optional<http::Problem> CheckRate(const ExchangePtr& exchange, const bots::Source& source);
+  /// Judges it again where a newer file is in force than `judged_by`, else refuses.
+  void RefuseUnlessNewer(const ExchangePtr& exchange, const SnapshotPtr& judged_by,
+                         base::Task refuse);
+  void Finish(const ExchangePtr& exchange, const std::shared_ptr<Knock>& knock,
+              const std::optional<Refusal>& refusal);
   void Refuse(const ExchangePtr& exchange, const Knock& knock, const Refusal& refusal);
   void Store(const ExchangePtr& exchange, const DeliveryPtr& delivery);
   void Answered(const http::Request& request, std::string_view source, Outcome outcome,
@@ -66,6 +78,7 @@ class Intake {
   const base::Clock& clock_;
   const IntakeOptions options_;
   const std::shared_ptr<http::BodyMemory> memory_;
+  NewestBots newest_;
   base::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Limit>> limits_ TENURE_GUARDED_BY(mutex_);
   Worker worker_;

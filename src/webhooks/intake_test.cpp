@@ -3,6 +3,7 @@
 #include "webhooks/intake.hpp"
 
 #include <fstream>
+#include <future>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -53,6 +54,13 @@ class Door : public testing::Test {
 
   void Write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
+  }
+  /// Puts a file in force that this process hears nothing of.
+  void ApplyElsewhere(const std::string& yaml) {
+    std::promise<bool> applied;
+    process_.webhooks().Apply(TestProcess::Request(yaml),
+                              [&](auto result) { applied.set_value(result.ok()); });
+    ASSERT_TRUE(applied.get_future().get());
   }
   HttpResponse Ask(const std::string& path, const std::string& body, const HttpHeaders& headers) {
     return HttpConnection(server_->port()).Call("POST", path, body, headers);
@@ -157,9 +165,70 @@ TEST_F(Door, AnUnknownSourceAForbiddenAddressAndTooManyAreRefused) {
   EXPECT_EQ(Stored(), 1);
 }
 
+/// Each request is wrong in one way, and in every way that is looked at later.
+TEST_F(Door, TheFirstThatIsWrongIsTheAnswer) {
+  Post(kBody, {}, "/webhooks/github/seldom");  // all that it may send in an hour
+  const std::int64_t stored = Stored();
+  const HttpHeaders wrong = {{"X-Hub-Signature-256", "none"},
+                             {"Content-Type", "text/plain"},
+                             {"Content-Encoding", "gzip"},
+                             {"X-GitHub-Event", "NO EVENT"},
+                             {"X-GitHub-Delivery", "a b"}};
+  const auto ask = [&](const std::string& source, std::size_t bytes) {
+    return HttpConnection(server_->port())
+        .Ask(fmt::format("POST /webhooks/github/{} HTTP/1.1\r\nHost: localhost\r\n"
+                         "X-Hub-Signature-256: none\r\nContent-Length: {}\r\n\r\n",
+                         source, bytes));
+  };
+  ExpectProblem(ask("nobody", kMaxBody + 1), 404, "not-found");
+  ExpectProblem(ask("elsewhere", kMaxBody + 1), 403, "source-forbidden");
+  ExpectProblem(ask("seldom", kMaxBody + 1), 413, "body-too-large");
+  const auto post = [&](const std::string& source, const HttpHeaders& headers) {
+    return Post("no JSON", headers, "/webhooks/github/" + source);
+  };
+  ExpectProblem(post("nobody", wrong), 404, "not-found");
+  ExpectProblem(post("elsewhere", wrong), 403, "source-forbidden");
+  ExpectProblem(post("seldom", wrong), 429, "rate-limited");
+  ExpectProblem(post("closed", wrong), 503, "secrets-unavailable");
+  ExpectProblem(post("github", wrong), 401, "bad-signature");
+  HttpHeaders behind(wrong.begin() + 1, wrong.end());
+  ExpectProblem(post("github", behind), 415, "unsupported-media-type");
+  behind.erase(behind.begin(), behind.begin() + 2);
+  ExpectProblem(post("github", behind), 400, "invalid-request");
+  ExpectProblem(post("github", {}), 400, "invalid-json");
+  EXPECT_EQ(Stored(), stored);
+}
+
+/// A "no" is none before the store has said so: another process may have been told a moment ago.
+TEST_F(Door, AFileThatThisProcessHasNotSeenYetCountsBeforeAWebhookIsRefused) {
+  Write("third", "third secret");
+  Write("missing", "third secret");
+  ApplyElsewhere(
+      fmt::format("sources:\n"
+                  "  - {{name: github, secrets: [{{file: {0}/third}}]}}\n"
+                  "  - {{name: elsewhere, secrets: [{{file: {0}/third}}]}}\n"
+                  "  - {{name: fresh, secrets: [{{file: {0}/third}}]}}\n"
+                  "  - {{name: closed, secrets: [{{file: {0}/third}}]}}\n",
+                  folder_.path().string()));
+  const HttpHeaders by_third = {{"X-Hub-Signature-256", rules::SignatureOf(kBody, "third secret")}};
+  EXPECT_EQ(Post(kBody, by_third).status, 200);
+  for (const char* source : {"elsewhere", "fresh", "closed"})
+    EXPECT_EQ(Post(kBody, by_third, std::string("/webhooks/github/") + source).status, 200)
+        << source;
+  ExpectProblem(Post(kBody), 401, "bad-signature");
+}
+
+TEST_F(Door, ASecretThatWasTakenAwayInAnotherProcessOpensNothingAnyMore) {
+  ApplyElsewhere(fmt::format("sources: [{{name: github, secrets: [{{file: {}/second}}]}}]\n",
+                             folder_.path().string()));
+  ExpectProblem(Post(kBody), 401, "bad-signature");
+  EXPECT_EQ(Stored(), 0);
+}
+
 TEST_F(Door, WhatIsWrongBehindAGoodSignatureIsSaid) {
   ExpectProblem(Post(kBody, {{"Content-Type", "text/plain"}}), 415, "unsupported-media-type");
-  ExpectProblem(Post(kBody, {{"Content-Encoding", "gzip"}}), 415, "unsupported-media-type");
+  for (const char* encoding : {"gzip", "identity"})
+    ExpectProblem(Post(kBody, {{"Content-Encoding", encoding}}), 415, "unsupported-media-type");
   for (const auto& [name, value] : HttpHeaders{{"X-GitHub-Event", ""},
                                                {"X-GitHub-Event", "Issues"},
                                                {"X-GitHub-Event", std::string(65, 'a')},

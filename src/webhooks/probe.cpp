@@ -5,11 +5,19 @@
 #include "webhooks/rules/table.hpp"
 
 namespace tenure::webhooks {
+namespace {
+
+/// As a label: what strangers send may have any name.
+std::string EventLabel(std::string_view event) {
+  return std::string(rules::IsDocumented(event) ? event : "other");
+}
+
+}  // namespace
 
 std::string_view ToText(Outcome outcome) {
-  constexpr std::array<std::string_view, 10> kWords = {
-      "stored",        "duplicate",   "ping",    "forbidden",  "too_often",
-      "bad_signature", "unsupported", "invalid", "no_secrets", "failed"};
+  constexpr std::array<std::string_view, 11> kWords = {
+      "stored",      "duplicate", "ping",       "forbidden",  "too_often", "bad_signature",
+      "unsupported", "invalid",   "no_secrets", "queue_full", "failed"};
   return kWords.at(static_cast<std::size_t>(outcome));
 }
 
@@ -26,10 +34,20 @@ void Probe::Answered(std::string_view source, std::string_view event, Outcome ou
   metrics_
       .GetCounter("webhook_deliveries_total", "Webhooks, by what became of them.",
                   {{"source", std::string(source)},
-                   {"event", std::string(rules::IsDocumented(event) ? event : "other")},
+                   {"event", EventLabel(event)},
                    {"outcome", std::string(ToText(outcome))}})
       .Add();
   if (outcome == Outcome::kStored) intake_.Observe(took_us);
+}
+
+void Probe::FellBack(std::string_view event) {
+  metrics_
+      .GetCounter(
+          "queue_routing_fallbacks_total",
+          "Messages of events that the rule of their bot did not apply to, and which went by "
+          "their entity, repository or owner.",
+          {{"event", EventLabel(event)}})
+      .Add();
 }
 
 void Probe::SecretsRead(const std::string& source, std::int64_t count) {

@@ -5,6 +5,7 @@
 #include "base/json_view.hpp"
 #include "queues/session.hpp"
 #include "webhooks/event_columns.hpp"
+#include "webhooks/rules/form.hpp"
 #include "webhooks_sql/queries.hpp"
 
 namespace tenure::webhooks {
@@ -25,7 +26,8 @@ db::Transaction::Pending QueueEvents(db::Transaction& tx, const ListRequest& req
   return tx.Queue(sql::kListEvents, text(request.tenant), request.below, text(request.delivery_id),
                   text(request.event), text(request.action), text(request.repository),
                   text(request.entity_type), text(request.entity_id), request.since_ms,
-                  request.until_ms, rows);
+                  request.until_ms, request.correlation_id ? std::int64_t{0} : std::int64_t{1},
+                  request.correlation_id.value_or(base::Uuid()), rows);
 }
 
 EventRow ReadEvent(const db::Rows::Row& row) { return db::ReadAs<EventRow>(row, kStoredColumns); }
@@ -95,12 +97,23 @@ void FindEvents(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
   }
 }
 
+namespace {
+
+/// The signature is of the form's bytes.
+void TakeOutOfForm(PayloadReply& reply) {
+  if (!IsForm(reply.content_type)) return;
+  reply = {true, rules::PayloadOfForm(reply.body).value_or(""), "application/json", {}};
+}
+
+}  // namespace
+
 void ReadPayloads(db::Transaction& tx, db::Items<FindRequest, PayloadReply> items) {
   for (auto* item : items) {
     PayloadReply reply;
     for (const auto row :
          tx.Run(sql::kReadPayload, std::string_view(item->request.tenant), item->request.event_id))
       reply = {true, std::string(row.Text(0)), std::string(row.Text(1)), std::string(row.Text(2))};
+    if (item->request.as_json) TakeOutOfForm(reply);
     item->reply = std::move(reply);
   }
 }

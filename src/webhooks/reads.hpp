@@ -17,6 +17,7 @@ struct ListRequest {
   std::string tenant{};
   std::int64_t below = std::numeric_limits<std::int64_t>::max();  ///< the number of the page before
   std::string delivery_id{};
+  std::optional<base::Uuid> correlation_id{};
   std::string event{};
   std::string action{};
   std::string repository{};
@@ -37,6 +38,7 @@ EventRow ReadEvent(const db::Rows::Row& row);
 struct FindRequest {
   std::string tenant{};
   base::Uuid event_id{};
+  bool as_json = false;  ///< of a form its payload, as consumers want it; else byte for byte
 
   std::size_t bytes() const { return db::BytesOf(tenant); }
 };

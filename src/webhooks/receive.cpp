@@ -21,7 +21,7 @@ class ReceiveHandler::Batch {
     LockAndLoad();
     for (ItemType* item : items_) Decide(*item);
     Write();
-    return {fan_out_.sent(), fan_out_.ordered(), learnt_ ? bots_ : nullptr};
+    return {fan_out_.sent(), fan_out_.ordered(), learnt_ ? bots_ : nullptr, fan_out_.fallbacks()};
   }
 
  private:
@@ -70,12 +70,19 @@ class ReceiveHandler::Batch {
         each.second.received_ms = 0;
   }
 
+  /// Whether its source was another one when it was let in.
+  bool IsOutdated(const Delivery& delivery, const bots::Source& source) const {
+    if (!delivery.judged_by || delivery.judged_by->revision == bots_->revision) return false;
+    const Snapshot::Door then = delivery.judged_by->FindSource(delivery.source);
+    return !then.source || *then.source != source;
+  }
+
   void Decide(ItemType& item) {
     const Delivery& delivery = *item.request.delivery;
     const Snapshot::Door door = bots_->FindSource(delivery.source);
     ReceiveReply reply;
-    if (!door.source) {
-      reply.kind = ReceiveReply::Kind::kNoSource;
+    if (!door.source || IsOutdated(delivery, *door.source)) {
+      reply.kind = door.source ? ReceiveReply::Kind::kJudgeAgain : ReceiveReply::Kind::kNoSource;
       item.reply = reply;
       return;
     }

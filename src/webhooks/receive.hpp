@@ -1,14 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "db/operation.hpp"
 #include "messages/enqueue/enqueue.hpp"
 #include "messages/waiting/notifications.hpp"
 #include "webhooks/delivery.hpp"
 #include "webhooks/fan_out.hpp"
+#include "webhooks/probe.hpp"
 #include "webhooks/snapshot.hpp"
 
 namespace tenure::webhooks {
@@ -16,11 +19,19 @@ namespace tenure::webhooks {
 struct ReceiveRequest {
   DeliveryPtr delivery{};
 
-  /// The body lies in the connection's memory, which counts it; it is here for the batch's bounds.
-  std::size_t bytes() const { return delivery ? delivery->body.size() : 0; }
+  /// The body lies in the connection's memory, which counts it (`webhooks.bytes_in_flight`). It is here
+  /// for the batch's bounds, in which a larger one stands alone: a queue of large ones has room.
+  std::size_t bytes() const {
+    constexpr std::size_t kStandsAlone = 4 << 20;
+    return delivery ? std::min(delivery->body.size(), kStandsAlone) : 0;
+  }
 };
 struct ReceiveReply {
-  enum class Kind { kStored, kNoSource };
+  enum class Kind {
+    kStored,
+    kNoSource,
+    kJudgeAgain,  ///< its source is another one than when it was let in
+  };
   Kind kind = Kind::kStored;
   base::Uuid event_id{};
   bool duplicate = false;
@@ -36,14 +47,17 @@ struct ReceiveOptions {
 /// What a transaction brought besides the replies.
 struct ReceiveEffect {
   messages::EnqueueEffect sent{};
-  messages::Notifications ordered{};  ///< of the ordered queues
-  SnapshotPtr bots{};                 ///< newer ones than this process knew; null: it knew them
+  messages::Notifications ordered{};     ///< of the ordered queues
+  SnapshotPtr bots{};                    ///< newer ones than this process knew; null: it knew them
+  std::vector<std::string> fallbacks{};  ///< the events that fell back, each as often as it did
 
   /// After COMMIT.
-  void Publish(messages::TopicCache& topics, wake::Registry& wake, SnapshotCache& cache) const {
+  void Publish(messages::TopicCache& topics, wake::Registry& wake, SnapshotCache& cache,
+               Probe& probe) const {
     sent.Publish(topics, wake);
     ordered.Signal(wake);
     if (bots) cache.Put(bots);
+    for (const std::string& event : fallbacks) probe.FellBack(event);
   }
 };
 
@@ -57,16 +71,19 @@ struct ReceiveEffect {
 ///
 /// What the bots are is read under the bots lock, in a later statement than the lock: an apply waits
 /// for this transaction, or this one sees it. So no message is routed by two revisions, and none
-/// by one that was not in force when it was committed.
+/// by one that was not in force when it was committed. One that was let in by another source than
+/// is in force then, by a secret that was taken away for one, is judged again.
 class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveReply, ReceiveEffect> {
  public:
   ReceiveHandler(messages::TopicCache& topics, std::string_view process, wake::Registry& wake,
-                 SnapshotCache& bots, const FullTopics& full, const ReceiveOptions& options)
+                 SnapshotCache& bots, const FullTopics& full, Probe& probe,
+                 const ReceiveOptions& options)
       : topics_(topics),
         process_(process),
         wake_(wake),
         bots_(bots),
         full_(full),
+        probe_(probe),
         options_(options) {}
   std::string_view name() const override { return "webhooks.receive"; }
   /// What one repository sends to a process is decided in the order in which it came.
@@ -75,7 +92,7 @@ class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveRepl
  protected:
   ReceiveEffect WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items, const ReceiveEffect& effect) override {
-    effect.Publish(topics_, wake_, bots_);
+    effect.Publish(topics_, wake_, bots_, probe_);
   }
 
  private:
@@ -86,6 +103,7 @@ class ReceiveHandler final : public db::TypedHandler<ReceiveRequest, ReceiveRepl
   wake::Registry& wake_;
   SnapshotCache& bots_;
   const FullTopics& full_;
+  Probe& probe_;
   const ReceiveOptions options_;
 };
 

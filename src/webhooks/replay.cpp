@@ -29,7 +29,7 @@ std::string HostOf(const Snapshot& bots, std::string_view source) {
 /// The event's JSON; empty where its body is gone.
 std::string ReadBody(db::Transaction& tx, const EventRow& event) {
   for (const auto row : tx.Run(sql::kReadPayload, std::string_view(event.tenant), event.event_id)) {
-    if (row.Text(1).find("form") == std::string_view::npos) return std::string(row.Text(0));
+    if (!IsForm(row.Text(1))) return std::string(row.Text(0));
     return rules::PayloadOfForm(row.Text(0)).value_or("");
   }
   return {};
@@ -63,7 +63,7 @@ ReceiveEffect ReplayHandler::WriteItems(db::Transaction& tx, Items items) {
     item->reply = reply;
   }
   fan_out.Send(tx);
-  return {fan_out.sent(), fan_out.ordered(), learnt ? bots : nullptr};
+  return {fan_out.sent(), fan_out.ordered(), learnt ? bots : nullptr, fan_out.fallbacks()};
 }
 
 ReplayReply ReplayHandler::Append(db::Transaction& tx, const ReplayRequest& request,

@@ -44,12 +44,14 @@ std::optional<base::StoredAnswer> ReplayAnswer(const ReplayReply& reply);
 class ReplayHandler final : public db::TypedHandler<ReplayRequest, ReplayReply, ReceiveEffect> {
  public:
   ReplayHandler(messages::TopicCache& topics, std::string_view process, wake::Registry& wake,
-                SnapshotCache& bots, const FullTopics& full, const ReceiveOptions& options)
+                SnapshotCache& bots, const FullTopics& full, Probe& probe,
+                const ReceiveOptions& options)
       : topics_(topics),
         process_(process),
         wake_(wake),
         bots_(bots),
         full_(full),
+        probe_(probe),
         options_(options) {}
   std::string_view name() const override { return "webhooks.replay"; }
   /// It reads bodies, one of which may be large: nobody else waits behind it.
@@ -58,7 +60,7 @@ class ReplayHandler final : public db::TypedHandler<ReplayRequest, ReplayReply, 
  protected:
   ReceiveEffect WriteItems(db::Transaction& tx, Items items) override;
   void DoneItems(Items, const ReceiveEffect& effect) override {
-    effect.Publish(topics_, wake_, bots_);
+    effect.Publish(topics_, wake_, bots_, probe_);
   }
 
  private:
@@ -70,6 +72,7 @@ class ReplayHandler final : public db::TypedHandler<ReplayRequest, ReplayReply, 
   wake::Registry& wake_;
   SnapshotCache& bots_;
   const FullTopics& full_;
+  Probe& probe_;
   const ReceiveOptions options_;
 };
 

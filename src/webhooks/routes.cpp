@@ -75,6 +75,19 @@ bots::Reading ReadFile(const RouteParts& parts, const ExchangePtr& exchange) {
   return reading;
 }
 
+/// What this process could not read of the secrets, which it has looked at by now.
+void AddUnread(const bots::File& file, const SecretKeeper& secrets,
+               std::vector<std::string>& warnings) {
+  for (std::size_t i = 0; i < file.sources.size(); ++i) {
+    const bots::Source& source = file.sources[i];
+    const std::size_t read = secrets.Of(source.name)->size();
+    if (read < source.secrets.size())
+      warnings.push_back(
+          fmt::format("sources[{}].secrets: {}: {} of {} can be read by this process", i,
+                      source.name, read, source.secrets.size()));
+  }
+}
+
 void ReplyApplied(const ExchangePtr& to, const ApplyReply& reply,
                   const std::vector<std::string>& warnings) {
   switch (reply.kind) {
@@ -110,13 +123,15 @@ void SubmitApply(Webhooks& webhooks, const ExchangePtr& exchange, Applying apply
     // because secrets are read then.
     webhooks.InForce({webhooks.bots().Get()->revision}, nullptr,
                      [&webhooks, exchange, reply = std::move(result.value()),
-                      warnings = std::move(applying.warnings)](auto in_force) mutable {
+                      applying = std::move(applying)](auto in_force) mutable {
                        if (in_force.ok() && in_force.value().bots)
                          webhooks.bots().Put(in_force.value().bots);
-                       exchange->executor().Post(
-                           [exchange, reply = std::move(reply), warnings = std::move(warnings)] {
-                             ReplyApplied(exchange, reply, warnings);
-                           });
+                       if (!applying.request.dry_run)
+                         AddUnread(applying.request.file, webhooks.secrets(), applying.warnings);
+                       exchange->executor().Post([exchange, reply = std::move(reply),
+                                                  warnings = std::move(applying.warnings)] {
+                         ReplyApplied(exchange, reply, warnings);
+                       });
                      });
   };
   webhooks.Apply(std::move(request), http::Acting(exchange, kApplyAct), std::move(answer));
@@ -227,6 +242,8 @@ ListRequest DecodeList(const ExchangePtr& exchange) {
     return fields.Text(name, kMaxFilterBytes).value_or("");
   };
   list.delivery_id = text("delivery_id");
+  list.correlation_id = fields.Parsed("correlation_id", kMaxFilterBytes, "must be a UUID",
+                                      [](std::string_view id) { return base::Uuid::Parse(id); });
   list.event = text("event");
   list.action = text("action");
   list.repository = text("repository");
@@ -260,20 +277,26 @@ void GetEvent(const RouteParts& parts, const ExchangePtr& exchange) {
                       }));
 }
 
-/// Byte for byte. What a stranger sent is never taken for a page.
+/// Byte for byte, unless only a form's payload is wanted. What a stranger sent is never taken for a
+/// page.
 void GetPayload(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::QueryFields fields(exchange->request().query);
+  const auto as = fields.Text("as", kMaxTimeBytes);
+  fields.Finish();
+  if (as && *as != "json") http::RefuseField("as", "must be json, or left out");
   parts.webhooks.Payload(
-      {http::TenantOf(exchange), EventIdOf(exchange)}, &exchange->executor(),
+      {http::TenantOf(exchange), EventIdOf(exchange), as.has_value()}, &exchange->executor(),
       Answering(exchange, [](const ExchangePtr& to, PayloadReply reply) {
         if (!reply.found) return to->Reply(UnknownEvent());
-        const bool form = reply.content_type.find("form") != std::string::npos;
-        to->Reply(http::Response{
-            .status = 200,
-            .body = std::move(reply.body),
-            .content_type = form ? "application/x-www-form-urlencoded" : "application/json",
-            .headers = {{"X-Hub-Signature-256", std::move(reply.signature)},
-                        {"X-Content-Type-Options", "nosniff"}}});
+        http::Response response{.status = 200,
+                                .body = std::move(reply.body),
+                                .content_type = IsForm(reply.content_type)
+                                                    ? "application/x-www-form-urlencoded"
+                                                    : "application/json",
+                                .headers = {{"X-Content-Type-Options", "nosniff"}}};
+        if (!reply.signature.empty())
+          response.headers.emplace_back("X-Hub-Signature-256", std::move(reply.signature));
+        to->Reply(std::move(response));
       }));
 }
 

@@ -32,6 +32,8 @@ std::string ReadSecret(const bots::SecretPlace& place) {
 
 }  // namespace
 
+bool CanRead(const bots::SecretPlace& place) { return !ReadSecret(place).empty(); }
+
 void SecretKeeper::Read(const Snapshot& bots) {
   std::map<std::string, Secrets, std::less<>> read;
   for (const TenantBots& tenant : bots.tenants)
@@ -50,6 +52,8 @@ void SecretKeeper::Read(const Snapshot& bots) {
       read[source.name] = std::move(secrets);
     }
   const base::Lock lock(mutex_);
+  if (bots.revision < revision_) return;
+  revision_ = bots.revision;
   secrets_ = std::move(read);
 }
 

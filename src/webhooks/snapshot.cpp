@@ -10,8 +10,7 @@
 namespace tenure::webhooks {
 namespace {
 
-/// Nothing that is in force is refused because a setting is smaller now.
-constexpr bots::Bounds kAnyHistory{.max_history_ms = 10LL * 366 * 86'400'000};
+constexpr bots::Bounds kAnyHistory{.max_history_ms = bots::kAnyHistoryMs};
 
 }  // namespace
 
@@ -54,12 +53,10 @@ SnapshotPtr SnapshotCache::Get() const {
 }
 
 void SnapshotCache::Put(SnapshotPtr seen) {
-  {
-    const base::Lock lock(mutex_);
-    if (seen->revision <= latest_->revision) return;
-    latest_ = seen;
-  }
+  if (seen->revision <= Get()->revision) return;
   if (on_change_) on_change_(seen);
+  const base::Lock lock(mutex_);
+  if (seen->revision > latest_->revision) latest_ = std::move(seen);
 }
 
 }  // namespace tenure::webhooks

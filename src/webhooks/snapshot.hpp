@@ -48,9 +48,10 @@ SnapshotPtr LoadSnapshot(db::Transaction& tx);
 class SnapshotCache {
  public:
   SnapshotPtr Get() const;
-  /// Keeps the newer one, and tells `on_change` of it.
+  /// Tells `on_change` of a newer one, and keeps it.
   void Put(SnapshotPtr seen);
-  /// Called with each newer one, on the thread of whoever saw it. Set before anybody calls Put.
+  /// Called with each newer one before anybody gets it, on the thread of whoever saw it: what
+  /// belongs to it is ready then. Two threads may bring the same one. Set before anybody calls Put.
   void OnChange(std::function<void(const SnapshotPtr&)> on_change) {
     on_change_ = std::move(on_change);
   }

@@ -91,25 +91,58 @@ class TestProcess final : public store::Process {
     if (list.tenant.empty()) list.tenant = "default";
     return Call(webhooks_, &Webhooks::ListEvents, list).rows;
   }
-  /// The payloads of a topic's messages, which are claimed.
-  std::vector<std::string> Claim(const std::string& topic) {
+  std::vector<messages::ClaimedMessage> ClaimMessages(const std::string& topic) {
     messages::ClaimRequest claim;
     claim.tenant = "default";
     claim.topics = {topic};
     claim.owner = "w";
+    return Call(messages_, &messages::Messages::Claim, claim).messages;
+  }
+  /// The payloads of a topic's messages, which are claimed.
+  std::vector<std::string> Claim(const std::string& topic) {
     std::vector<std::string> payloads;
-    for (const auto& message : Call(messages_, &messages::Messages::Claim, claim).messages)
-      payloads.push_back(message.payload);
+    for (const auto& message : ClaimMessages(topic)) payloads.push_back(message.payload);
     return payloads;
   }
-  queues::AcceptReply Accept(const std::string& queue, std::int64_t sessions = 10) {
+  void Acknowledge(const messages::ClaimedMessage& message) {
+    messages::SettleRequest settle;
+    settle.tenant = "default";
+    settle.settlements = {{message.id, message.fence, {}, {}, {}}};
+    Call(messages_, &messages::Messages::Settle, settle);
+  }
+  static queues::AcceptRequest Asking(const std::string& queue, std::int64_t sessions = 10) {
     queues::AcceptRequest accept;
     accept.tenant = "default";
     accept.queue = queue;
     accept.consumer = "w";
     accept.max_sessions = sessions;
-    return Call(queues_, &queues::Queues::Accept, accept);
+    return accept;
   }
+  queues::AcceptReply Accept(const std::string& queue, std::int64_t sessions = 10) {
+    return Call(queues_, &queues::Queues::Accept, Asking(queue, sessions));
+  }
+  /// What the holder of a session says of the message with that sequence.
+  queues::ReportOutcome Tell(const std::string& queue, queues::Report::Kind kind,
+                             const queues::HeldSession& held, std::int64_t sequence = 0) {
+    queues::Report report;
+    report.kind = kind;
+    report.session = held.id;
+    report.fence = held.fence;
+    report.sequence = sequence;
+    return Call(queues_, &queues::Queues::Report, {"default", queue, {report}}).outcomes.front();
+  }
+  void CompleteAll(const std::string& queue, const queues::HeldSession& held) {
+    Tell(queue, queues::Report::Kind::kComplete, held, held.messages.back().sequence);
+  }
+  queues::SendReply Send(const std::string& queue, const std::string& key) {
+    queues::NewMessage message;
+    message.key = key;
+    message.payload = "{}";
+    return Call(queues_, &queues::Queues::Send, {"default", queue, {message}, false});
+  }
+  /// What the reliable task does.
+  void Tidy() { Call(queues_, &queues::Queues::DropSome); }
+  queues::Queues& queues() { return queues_; }
   Webhooks& webhooks() { return webhooks_; }
 
  private:

@@ -28,8 +28,10 @@ class Webhooks {
   Webhooks(db::Store& store, wake::Registry& wake, messages::Messages& messages,
            telemetry::Registry& metrics, const ReceiveOptions& options)
       : probe_(metrics),
-        Receive(store, messages.topic_cache(), messages.process(), wake, bots_, full_, options),
-        Replay(store, messages.topic_cache(), messages.process(), wake, bots_, full_, options),
+        Receive(store, messages.topic_cache(), messages.process(), wake, bots_, full_, probe_,
+                options),
+        Replay(store, messages.topic_cache(), messages.process(), wake, bots_, full_, probe_,
+               options),
         ReplayOnce(store, "webhooks.replay_once", Replay.handler(), ReplayAnswer,
                    db::LaneName::UserKeys()),
         Apply(store, messages.process(), wake),

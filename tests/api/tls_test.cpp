@@ -97,6 +97,18 @@ TEST_F(Tls, ItSaysWhereItServes) {
   EXPECT_THAT(server_.process().Output(), HasSubstr("curl " + server_.Url() + "/health"));
 }
 
+TEST(TlsOfWebhooks, TheirOwnListenerHasTheSameCertificate) {
+  TlsServer server({"webhooks.listen=127.0.0.1:0"});
+  const std::string says = "Webhooks are also taken on ";
+  const std::string output = server.process().Output();
+  ASSERT_THAT(output, HasSubstr(says + "https://127.0.0.1:"));
+  const std::size_t at = output.find(says) + says.size();
+  http::Client client({.base_url = output.substr(at, output.find_first_of(" ,\n", at) - at),
+                       .ca_file = server.CaFile()});
+  EXPECT_EQ(client.Send(http::Method::kPost, "/webhooks/github", "{}", {}).status, 404)
+      << "nobody has named a source";
+}
+
 TEST_F(Tls, TheCommandLineAsksItWithTheAuthoritysFile) {
   const auto ask = [&](std::vector<std::string> arguments,
                        std::vector<std::pair<std::string, std::string>> environment = {}) {

@@ -168,6 +168,7 @@ struct Workplace {
   }
 
   static constexpr const char* kBuild = "build";
+  static constexpr const char* kExamples = "examples";
   std::string path;
 };
 
@@ -177,7 +178,9 @@ std::vector<std::string> LeftBehind(const std::filesystem::path& work) {
   std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(work)) {
     const std::string name = entry.path().filename();
-    if (name == Workplace::kBuild || IsIgnored(name + (entry.is_directory() ? "/" : ""))) continue;
+    if (name == Workplace::kBuild || name == Workplace::kExamples ||
+        IsIgnored(name + (entry.is_directory() ? "/" : "")))
+      continue;
     left.push_back(name);
   }
   return left;
@@ -331,6 +334,9 @@ std::vector<std::string> RunPage(const std::filesystem::path& path,
   if (page.commands.empty()) return findings;
 
   const Workplace place(tenure, Names(page, "$PWD/build"));
+  if (Names(page, "$PWD/examples"))
+    std::filesystem::create_directory_symlink(support::SourceDir() / Workplace::kExamples,
+                                              place.work / Workplace::kExamples);
   std::string database_url;
   if (Names(page, "$DATABASE_URL")) {
     support::PostgresCluster& postgres = support::SharedPostgres();

@@ -80,7 +80,8 @@ constexpr std::string_view kApplyNotes =
 shared). The first process writes them to the store; one that starts with other values refuses.
 This changes them for all: apply, then restart the processes one by one with the same file.
 Jobs that the file lists are made, changed and removed at once, as they are at each start of
-`tenure serve` with the file; a file without `jobs` leaves them as they are.
+`tenure serve` with the file; a file without `jobs` leaves them as they are. The files of bots that
+it names (`queues.files`) are put in force for all processes at once, while they run.
 
 Example:
   tenure config apply /etc/tenure.yaml
@@ -116,7 +117,7 @@ cli::Commands ConfigCommands() {
            .run = PrintReference,
            .part = Part::kLookAfter},
           {.words = "config apply",
-           .summary = "Write the settings that an ensemble shares, and the jobs, to the store",
+           .summary = "Write the settings that an ensemble shares, the jobs and the bots to the store",
            .notes = std::string(kApplyNotes),
            .flags = Flags{Argument("FILE", "The configuration file with the new values.")} + apply,
            .run = ApplyConfig,

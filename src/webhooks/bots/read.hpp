@@ -21,9 +21,15 @@ struct Mistake {
 /// "bots.yaml:14: bots[1] deploy-coordinator: …"; without a file the field stands in its place.
 std::string ToText(const Mistake& mistake, std::string_view file);
 
+/// Longer than any retention: for whoever leaves it to the server, and for what is in force already,
+/// which no smaller setting refuses.
+inline constexpr std::int64_t kAnyHistoryMs = 10LL * 366 * 86'400'000;
+
 /// What the server's settings allow.
 struct Bounds {
   std::int64_t max_history_ms = 8LL * 86'400'000;  ///< webhooks.retention
+  /// Whether a secret can be read here, for warnings; null: nobody looks.
+  bool (*can_read)(const SecretPlace& place) = nullptr;
 };
 
 struct Reading {

@@ -305,6 +305,23 @@ TEST(BotsFile, SourcesAndNamesAreChecked) {
   EXPECT_THAT(wrong(many), ElementsAre(HasSubstr("bots has 201 items; at most 200 are allowed")));
 }
 
+TEST(BotsFile, ASecretThatCannotBeReadIsAWarning) {
+  const Bounds bounds{.can_read = [](const SecretPlace& place) { return place.name == "there"; }};
+  const Reading reading = ReadYaml(
+      "sources:\n"
+      "  - name: github\n"
+      "    secrets:\n"
+      "      - {file: there}\n"
+      "      - {file: away}\n"
+      "      - {env: AWAY}\n",
+      bounds);
+  EXPECT_THAT(Texts(reading.mistakes), ElementsAre());
+  EXPECT_THAT(
+      Texts(reading.warnings),
+      ElementsAre("bots.yaml:5: sources[0] github: secrets[1] \"away\" cannot be read here",
+                  "bots.yaml:6: sources[0] github: secrets[2] \"AWAY\" cannot be read here"));
+}
+
 TEST(BotsFile, DefaultsCountWhereTheyHaveAMeaning) {
   const Reading reading = ReadYaml(R"(
 defaults: {session_timeout: 1m, on_dead_letter: stop, ordering_scope: entity, events: ["*"]}

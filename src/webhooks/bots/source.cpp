@@ -42,9 +42,12 @@ void ReadSecret(Reader& reader, const Reader::At& at, const YamlNode& node, Sour
     place = {entry.key == "file" ? SecretPlace::Kind::kFile : SecretPlace::Kind::kEnvironment,
              *std::move(text)};
   });
-  if (!place.name.empty())
+  if (!place.name.empty()) {
+    if (reader.bounds.can_read && !reader.bounds.can_read(place))
+      reader.Warn(at, node.line, fmt::format("{} cannot be read here", config::Quoted(place.name)));
     source.secrets.push_back(std::move(place));
-  else if (node.shape == YamlNode::Shape::kMapping && node.entries.empty())
+  }
+  if (node.shape == YamlNode::Shape::kMapping && node.entries.empty())
     reader.Wrong(at, node.line, "names neither a file nor an env");
 }
 

@@ -4,11 +4,15 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/json_text.hpp"
+
 namespace tenure::webhooks::rules {
 namespace {
 
 constexpr std::size_t kMaxPathBytes = 200;
 constexpr std::size_t kMaxIndexDigits = 4;
+/// With room for what is around it.
+constexpr std::size_t kHandedOutDepth = base::kMaxStoredJsonDepth - 8;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -54,12 +58,14 @@ bool IsPath(std::string_view path) {
   return true;
 }
 
-Payload::Payload(base::JsonView root) : root_(root), members_(root.Members()) {}
+Payload::Payload(base::JsonView root, bool deep)
+    : root_(root), deep_(deep), members_(root.Members()) {}
 
 std::optional<Payload> Payload::Parse(std::string_view json) {
-  const auto root = base::JsonView::Parse(json);
+  const bool deep = !base::IsJson(json, kHandedOutDepth);
+  const auto root = deep ? base::JsonView::Parse(json) : base::JsonView::Trusted(json);
   if (!root || root->kind() != base::JsonView::Kind::kObject) return std::nullopt;
-  return Payload(*root);
+  return Payload(*root, deep);
 }
 
 std::optional<base::JsonView> Payload::Find(std::string_view path) const {

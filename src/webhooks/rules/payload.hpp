@@ -31,11 +31,14 @@ class Payload {
   std::optional<std::string> Text(std::string_view path) const;
 
   std::string_view json() const { return root_.text(); }
+  /// Nested deeper than what is handed out inside of other JSON: readers could not take it.
+  bool is_deep() const { return deep_; }
 
  private:
-  explicit Payload(base::JsonView root);
+  Payload(base::JsonView root, bool deep);
 
   base::JsonView root_;
+  bool deep_;
   std::vector<std::pair<std::string, base::JsonView>> members_;
 };
 

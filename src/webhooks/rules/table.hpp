@@ -41,7 +41,7 @@ struct KindRow {
 
 /// One row of the routing table: which part of the payload of an event is its entity.
 ///
-/// The one place that knows it: routing, `explain` and the table in src/webhooks/README.md are made of
+/// The one place that knows it: routing, `explain` and the table in docs/webhooks.md are made of
 /// these rows.
 struct EventRow {
   std::string_view event;
@@ -77,7 +77,7 @@ struct OwnerRow {
 };
 std::span<const OwnerRow> OwnerTable();
 
-/// The routing table as src/webhooks/README.md prints it (Markdown).
+/// The routing table as docs/webhooks.md prints it (Markdown).
 std::string RoutingTableText();
 
 }  // namespace tenure::webhooks::rules

@@ -1,4 +1,5 @@
 -- oldest program: 0.1.0
+-- earlier checksum: 084302a3dbf462aa
 -- Webhooks. See src/webhooks/README.md for the invariants. Ids are blobs of 16 bytes.
 
 -- Every file of bots that was applied; of a tenant the one with the highest revision counts. Revisions are of the whole
@@ -74,7 +75,7 @@ create table webhook_refusals (
   count  integer not null           -- of signatures that were refused
 ) strict, without rowid;
 
--- Messages of topics whose payload is too large to stand in them: they have its address, so the event stays.
+-- Messages of topics, with the event that they are of: it stays for as long as there is one.
 create table webhook_references (
   event_id   blob not null,
   message_id blob not null,

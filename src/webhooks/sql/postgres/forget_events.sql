@@ -1,5 +1,5 @@
--- Removes the oldest events that no message refers to: none of an ordered queue, and none of a topic that has but the address
--- of its payload.
+-- Removes the oldest events that no message refers to: none of an ordered queue, none of a topic, and no dead letter of
+-- either.
 -- Parameters: $1 received before this ms, $2 how many at most. Result: event_id
 -- Lock order: webhook_events with SKIP LOCKED: it waits for nobody
 with old as (

@@ -1,5 +1,5 @@
--- Removes the oldest events that no message refers to: none of an ordered queue, and none of a topic that has but the address
--- of its payload. ?1 received before this ms, ?2 how many at most. Result: event_id
+-- Removes the oldest events that no message refers to: none of an ordered queue, none of a topic, and no dead letter of
+-- either. ?1 received before this ms, ?2 how many at most. Result: event_id
 delete from webhook_events
  where number in (select e.number from webhook_events e
                    where e.received_ms < ?1
