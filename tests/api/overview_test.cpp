@@ -160,7 +160,7 @@ TEST_P(Overviews, ShowsWhatWasCountedAndWhatNeedsAttention) {
   const HttpResponse response = api.Get("/api/v1/overview");
   const Json overview = response.Json();
   EXPECT_EQ(overview["figures"]["messages"]["ready"].Int(), 1);
-  EXPECT_EQ(overview["figures"]["leases"]["held"].Int(), 1);
+  EXPECT_GE(overview["figures"]["leases"]["held"].Int(), 1) << "with those of Tenure's own tasks";
   EXPECT_EQ(overview["capped"].Size(), 0U);
   const Json attention = overview["attention"];
   ASSERT_GE(attention.Size(), 1U) << response.body;

@@ -86,7 +86,7 @@ const kSteps = {
       for (const title of titles) {
         await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: title, exact: true }).click();
         await page.getByRole("heading", { level: 1, name: title }).waitFor();
-        await page.locator(".skeleton").waitFor({ state: "detached" });
+        await page.waitForFunction(() => !document.querySelector(".skeleton"));
         assert.equal(await page.getByRole("alert").count(), 0, title);
         await checkAccess(`${title}, ${scheme}`);
         if (scheme === "dark") continue;
