@@ -71,9 +71,9 @@ def measure(bench):
                     server.enqueue(f"o{i}", 3 * IN_FLIGHT, {"n": i})
                 least = 0.8 * 0.9 * others * IN_FLIGHT
                 end = time.monotonic() + 120
-                while server.metric("tenure_push_in_flight") < least and time.monotonic() < end:
+                while server.metric("push_in_flight") < least and time.monotonic() < end:
                     time.sleep(0.2)
-                in_flight.ours.append(server.metric("tenure_push_in_flight"))
+                in_flight.ours.append(server.metric("push_in_flight"))
                 figure.ours.append(_p99(server, endpoints, seconds))
                 memory.ours.append(server.process.status_kib("VmRSS"))
         finally:

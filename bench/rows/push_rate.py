@@ -15,7 +15,7 @@ ENGINES = ("PostgreSQL", "SQLite")
 
 
 def _pushed(server):
-    return server.metric("tenure_push_delivered_total")
+    return server.metric("push_delivered_total")
 
 
 def _push(bench, receiver, engine):

@@ -1,11 +1,13 @@
 #include "jobs/change.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "db/keys.hpp"
 #include "jobs/fields.hpp"
@@ -79,8 +81,15 @@ class ChangeBatch {
       if (Ledger::MayHaveAhead(rows[i])) entry.ledger->KnowAhead(LoadAhead(tx, rows[i]));
     }
     for (const JobKey& key : keys) entries_.try_emplace(key);
+    // Its row was there when new ones were made, and was deleted while its lock was waited for.
+    for (const JobKey& key : put)
+      if (!entries_.at(key).ledger)
+        throw base::Fault(base::FaultKind::kSerialization, "a job was deleted at the same time");
   }
 
+  static std::int64_t BytesOfRun(const JobRow& row) {
+    return std::ssize(row.definition.payload) + kRunBytes;
+  }
   static bool IsThere(const Entry& entry) {
     return entry.ledger && !entry.is_deleted && entry.ledger->row().revision > 0;
   }
@@ -172,7 +181,10 @@ class ChangeBatch {
   template <class Item>
   JobOutcome Carry(db::Transaction&, Entry& entry, Item& item, const ResumeCommand& resume) {
     if (!IsThere(entry)) return {.kind = Kind::kNoJob};
-    if (!entry.ledger->Resume()) return {.kind = Kind::kUnchanged};
+    const std::int64_t each = BytesOfRun(entry.ledger->row());
+    if (!entry.ledger->Resume(
+            static_cast<std::size_t>(std::max<std::int64_t>(1, kFireBytes / each))))
+      return {.kind = Kind::kUnchanged};
     item.Did({resume.key.name, "{}"});
     return {.kind = Kind::kDone};
   }
@@ -199,6 +211,14 @@ class ChangeBatch {
     for (const auto row :
          tx.Run(sql::kListNominals, ledger.row().id, command.from_ms, command.to_ms))
       had.insert(row.Int(0));
+    if (ledger.times()) {
+      const auto named = ledger.times()->List(command.from_ms, command.to_ms,
+                                              static_cast<std::size_t>(command.most));
+      const auto missing = std::ranges::count_if(
+          named, [&](const calendar::Occurrence& at) { return !had.contains(at.time_ms); });
+      if (missing * BytesOfRun(ledger.row()) > kMaxBackfillBytes)
+        return {.kind = Kind::kTooManyBytes};
+    }
     const auto backfilled = ledger.Backfill(command.from_ms, command.to_ms, had);
     if (backfilled.runs == 0) return {.kind = Kind::kUnchanged, .backfilled = backfilled};
     std::string detail;
@@ -210,10 +230,12 @@ class ChangeBatch {
   }
 
   template <class Item>
-  JobOutcome Carry(db::Transaction&, Entry& entry, Item& item, const RecomputeCommand& command) {
+  JobOutcome Carry(db::Transaction& tx, Entry& entry, Item& item, const RecomputeCommand& command) {
     if (!IsThere(entry)) return {.kind = Kind::kNoJob};
     const std::int64_t before_ms = entry.ledger->row().next_ms;
-    if (!entry.ledger->Recompute()) return {.kind = Kind::kUnchanged};
+    const db::Rows decided = tx.Run(sql::kLastDecided, entry.ledger->row().id);
+    if (!entry.ledger->Recompute(decided.empty() ? 0 : decided[0].Int(0)))
+      return {.kind = Kind::kUnchanged};
     std::string detail;
     base::JsonWriter json(detail);
     json.BeginObject().Key("old").TimeOrNull(before_ms).Key("new");

@@ -9,6 +9,10 @@
 
 namespace tenure::jobs {
 
+/// What a command weighs in its lane that writes many runs with their payloads: so few of them share a
+/// transaction that it stays within a server's memory.
+inline constexpr std::size_t kWritingBytes = 512 << 10;
+
 struct PutCommand {
   JobKey key{};
   Definition definition{};
@@ -36,7 +40,7 @@ struct PauseCommand {
 struct ResumeCommand {
   JobKey key{};
 
-  std::size_t bytes() const { return key.bytes(); }
+  std::size_t bytes() const { return key.bytes() + kWritingBytes; }
 };
 struct TriggerCommand {
   JobKey key{};
@@ -50,7 +54,7 @@ struct BackfillCommand {
   std::int64_t to_ms = 0;
   std::int64_t most = kMaxBackfill;
 
-  std::size_t bytes() const { return key.bytes(); }
+  std::size_t bytes() const { return key.bytes() + kWritingBytes; }
 };
 /// tzdata is another one.
 struct RecomputeCommand {
@@ -74,6 +78,7 @@ struct JobOutcome {
     kOwnedByFile,
     kTooManyJobs,
     kTooManyTimes,  ///< more than `most`
+    kTooManyBytes,  ///< their payloads have more than kMaxBackfillBytes
     kAhead,         ///< `to` lies after now
     kForgotten,     ///< `from` lies before what is kept
   };

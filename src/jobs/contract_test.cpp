@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -264,6 +265,19 @@ TEST_P(JobsContract, TriggersAndBackfillsMakeRunsBesideTheSchedule) {
   EXPECT_EQ(a_.Do(TriggerCommand{TestProcess::Key("none"), {}}).kind, Kind::kNoJob);
 }
 
+TEST_P(JobsContract, ABackfillWhosePayloadsNoServerCouldHoldMakesNothing) {
+  Definition definition = TestProcess::Of("* * * * *");
+  definition.payload = "\"" + std::string(1 << 20, 'x') + "\"";
+  a_.Put("heavy", definition);
+  const std::int64_t now_ms = clock().WallMs();
+  const auto backfill = [&](std::int64_t minutes) {
+    return a_.Do(BackfillCommand{TestProcess::Key("heavy"), now_ms - minutes * 60'000, now_ms});
+  };
+  EXPECT_EQ(backfill(16).kind, Kind::kTooManyBytes);
+  EXPECT_EQ(MessagesThere(), 0);
+  EXPECT_EQ(backfill(2).backfilled.runs, 2);
+}
+
 TEST_P(JobsContract, ADeletedJobTakesItsPendingRunsAlongAndNotWhatIsUnderWay) {
   Put("nightly");
   PassHour();
@@ -392,6 +406,22 @@ TEST_P(JobsContract, NewerTzdataIsAskedForJobByJob) {
   EXPECT_EQ(a_.Do(RecomputeCommand{TestProcess::Key("nightly")}).kind, Kind::kUnchanged);
 }
 
+TEST_P(JobsContract, WhatWasDecidedStaysSoWhenTheClockGoesBackAndNextTimesAreComputedAnew) {
+  Put("nightly", Overlap::kSkip);
+  PassHour();
+  PassHour();
+  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 skipped", "11:00 ready"));
+  clock().StepWall(-3 * kHour / 2);
+  EXPECT_EQ(a_.Do(RecomputeCommand{TestProcess::Key("nightly")}).kind, Kind::kUnchanged);
+  for (int half = 0; half < 3; ++half) {
+    clock().Advance(kHour / 2);
+    a_.FireAll();
+  }
+  const auto runs = Runs("nightly");
+  for (const char* run : {"12:00 skipped", "11:00 ready"})
+    EXPECT_EQ(std::ranges::count(runs, run), 1) << run;
+}
+
 TEST_P(JobsContract, ThousandJobsOfOneInstantAreFiredInAFewTransactions) {
   for (int i = 0; i < 1'000; ++i)
     a_.jobs().Change(
@@ -458,6 +488,22 @@ TEST_P(JobsInTransactions, ATriggerIsTheUsersOwnTransaction) {
   user_->Ask(
       "do $$ begin perform tenure.job_trigger('none'); raise 'it was there'; "
       "exception when sqlstate 'TN003' then null; end $$");
+}
+
+TEST_P(JobsInTransactions, APutThatWaitedForTheJobsDeletionMakesItAnew) {
+  a_.Put("nightly", TestProcess::Of("0 * * * *"));
+  user_->Ask("begin");
+  user_->Ask("delete from tenure.jobs where name = 'nightly'");
+  std::thread deletion([&] {
+    const auto observer = store::OpenPostgresTables(store_.url());
+    while (observer->Number("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+                            "and datname = current_database()") == 0) {
+    }
+    user_->Ask("commit");
+  });
+  EXPECT_EQ(a_.Put("nightly", TestProcess::Of("0 * * * *")), Kind::kCreated);
+  deletion.join();
+  EXPECT_EQ(a_.Get("nightly").row.revision, 1);
 }
 
 TEST_P(JobsInTransactions, ARunThatIsPutAsideGoesWithItsJob) {

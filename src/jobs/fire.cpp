@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::int64_t kFireJobs = 500;
 constexpr std::int64_t kFireWaiting = 200;
-/// Payloads of one transaction, and what the last job adds.
-constexpr std::int64_t kFireBytes = 8 << 20;
-constexpr std::int64_t kRowBytes = 1'024;
 constexpr std::int64_t kLookAtMostMs = 60'000;
 
 FireReply ReadNextLook(const db::Rows& rows, std::int64_t now_ms) {
@@ -116,7 +113,7 @@ class FireRound {
   }
 
   void Decide() {
-    std::int64_t left = kFireBytes;
+    std::int64_t left = kFireBytes;  // and what the last job adds
     for (const JobRow& job : jobs_) {
       if (left <= 0) {
         has_more_ = true;
@@ -126,7 +123,7 @@ class FireRound {
           job, live_[job.id], Times::Of(job.definition, job.created_ms, zones_), rules_, now_ms_);
       if (const auto found = ahead_.find(job.id); found != ahead_.end())
         ledger.KnowAhead(found->second);
-      const std::int64_t each = job.payload_bytes + kRowBytes;
+      const std::int64_t each = job.payload_bytes + kRunBytes;
       ledger.Fire(static_cast<std::size_t>(std::max<std::int64_t>(1, left / each)));
       left -= each * std::ssize(ledger.runs());
     }

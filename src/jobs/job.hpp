@@ -25,6 +25,11 @@ inline constexpr std::int64_t kMaxJitterMs = 3'600'000;
 inline constexpr std::int64_t kMaxMissedWindowMs = 366LL * 86'400'000;
 inline constexpr std::int64_t kMaxMissedCap = 1'000;
 inline constexpr std::int64_t kMaxBackfill = 1'000;
+/// Payloads of one backfill, which is one transaction.
+inline constexpr std::int64_t kMaxBackfillBytes = 16 << 20;
+/// Payloads of one fire, and what each run of it adds.
+inline constexpr std::int64_t kFireBytes = 8 << 20;
+inline constexpr std::int64_t kRunBytes = 1'024;
 inline constexpr std::int64_t kMaxPreview = 1'000;
 inline constexpr std::size_t kUpcoming = 20;
 

@@ -38,9 +38,14 @@ Ledger::Ledger(JobRow row, const LiveRuns& live, std::optional<Times> times, con
       rules_(rules),
       now_ms_(now_ms) {}
 
+/// By the random bits of its id alone: the instant in it says when the job was made, and jobs that are
+/// made one after another are to be spread as any others.
 std::int64_t Ledger::DelayMs() const {
-  if (row_.definition.jitter_ms == 0) return 0;
-  return static_cast<std::int64_t>(std::hash<base::Uuid>()(row_.id) %
+  constexpr std::size_t kRandomFrom = 9;
+  std::uint64_t random = 0;
+  for (std::size_t i = kRandomFrom; i < row_.id.bytes.size(); ++i)
+    random = random << 8 | row_.id.bytes[i];
+  return static_cast<std::int64_t>(random %
                                    (static_cast<std::uint64_t>(row_.definition.jitter_ms) + 1));
 }
 
@@ -193,13 +198,13 @@ void Ledger::Pause(std::string reason, std::int64_t until_ms) {
   SetLook();
 }
 
-bool Ledger::Resume() {
+bool Ledger::Resume(std::size_t most) {
   Fire();
   if (!IsPaused()) return false;
   row_.paused_ms = row_.paused_until_ms = 0;
   row_.paused_reason.clear();
   made_ = 0;
-  FireDue(now_ms_, kNoLimit);
+  FireDue(now_ms_, most);
   SetLook();
   return true;
 }
@@ -237,11 +242,11 @@ Ledger::Backfilled Ledger::Backfill(std::int64_t from_ms, std::int64_t to_ms,
 }
 
 /// Only what lies ahead: a time that newer tzdata puts into the past was not due when it was.
-bool Ledger::Recompute() {
+bool Ledger::Recompute(std::int64_t decided_ms) {
   Fire();
   if (row_.next_ms == 0 || IsPaused()) return false;
   const std::int64_t before_ms = row_.next_ms;
-  SetNext(now_ms_ - DelayMs() + 1);
+  SetNext(std::max(now_ms_ - DelayMs(), decided_ms) + 1);
   SetLook();
   if (row_.next_ms == before_ms) return false;
   ++row_.revision;

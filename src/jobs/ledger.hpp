@@ -57,8 +57,8 @@ class Ledger {
   /// Another definition. `times`: of that one. Returns whether it is another.
   bool Change(Definition definition, std::optional<Times> times);
   void Pause(std::string reason, std::int64_t until_ms);
-  /// Returns whether it was paused.
-  bool Resume();
+  /// Returns whether it was paused. Of what is made up for at most `most` runs; what is left is due at once.
+  bool Resume(std::size_t most = kNoLimit);
   base::Uuid Trigger(std::optional<std::string> payload);
   struct Backfilled {
     std::int64_t runs = 0;
@@ -67,7 +67,8 @@ class Ledger {
   /// REQUIRES: `had` are the nominal times of [from, to) that have a run, as read under the lock.
   Backfilled Backfill(std::int64_t from_ms, std::int64_t to_ms, const std::set<std::int64_t>& had);
   /// tzdata is another one (`times` are by it). Returns whether the next time is another.
-  bool Recompute();
+  /// `decided_ms`: the latest time that is on record as decided. When the store's clock went back, it lies ahead.
+  bool Recompute(std::int64_t decided_ms = 0);
 
   /// A job that is new in this transaction gets its first time.
   void Begin(Origin origin);

@@ -3,6 +3,7 @@
 #include "jobs/ledger.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,22 @@ TEST_F(LedgerTest, AFireOfManyGoesOnWhereItsLimitStoppedIt) {
     for (const std::string& each : Keep(ledger)) all.push_back(each);
   }
   EXPECT_THAT(all, ElementsAre("09:10", "09:20", "09:30", "09:40", "09:50", "10:00"));
+}
+
+TEST_F(LedgerTest, AResumeOfManyGoesOnWhereItsLimitStoppedIt) {
+  row_.definition.cron = "*/10 * * * *";
+  row_.definition.missed = Missed::kAll;
+  row_.definition.overlap = Overlap::kAllow;
+  Create("2026-01-01T09:05:00Z");
+  Ledger pausing = Open(At("2026-01-01T09:06:00Z"));
+  pausing.Pause("why", 0);
+  Keep(pausing);
+  Ledger resuming = Open(At("2026-01-01T09:35:00Z"));
+  EXPECT_TRUE(resuming.Resume(2));
+  EXPECT_THAT(Keep(resuming), ElementsAre("09:10", "09:20"));
+  EXPECT_LE(row_.look_ms, At("2026-01-01T09:35:00Z")) << "what is left is due at once";
+  EXPECT_THAT(Fire("2026-01-01T09:35:00Z"), ElementsAre("09:30"));
+  EXPECT_EQ(Next(), "09:40");
 }
 
 TEST_F(LedgerTest, ARunThatIsNotOverHoldsBackTheNextOne) {
@@ -340,6 +357,16 @@ TEST_F(LedgerTest, JitterDelaysAllRunsOfAJobByTheSame) {
   ledger.Fire();
   EXPECT_THAT(Keep(ledger), ElementsAre("10:00"));
   EXPECT_EQ(Next(), "11:00");
+}
+
+TEST_F(LedgerTest, TheDelayOfAJobDoesNotDependOnWhenItWasMade) {
+  row_.definition.jitter_ms = 2'000;
+  std::set<std::int64_t> delays;
+  for (int made = 0; made < 20; ++made) {
+    row_.id.bytes[5] = static_cast<std::uint8_t>(made);
+    delays.insert(Open(0).DelayMs());
+  }
+  EXPECT_EQ(delays.size(), 1u);
 }
 
 TEST_F(LedgerTest, OnTheNightsOfTheYear) {

@@ -72,6 +72,11 @@ http::Problem ProblemOf(const JobOutcome& outcome, std::string_view name) {
     case Kind::kTooManyTimes:
       return InvalidJob(std::vector<http::FieldError>{
           {"max", "the range has more times than that; nothing was made"}});
+    case Kind::kTooManyBytes:
+      return InvalidJob(std::vector<http::FieldError>{
+          {"to", fmt::format("the payloads of so many runs have more than {} MiB together; name a "
+                             "shorter stretch; nothing was made",
+                             kMaxBackfillBytes >> 20)}});
     case Kind::kAhead:
       return InvalidJob(
           std::vector<http::FieldError>{{"to", "must not lie after now; nothing was made"}});

@@ -4,23 +4,23 @@ namespace tenure::push {
 
 Probe::Probe(telemetry::Registry& metrics)
     : metrics_(metrics),
-      delivered_(metrics.GetCounter("tenure_push_delivered_total",
-                                    "Messages that an endpoint acknowledged")),
-      in_flight_(metrics.GetGauge("tenure_push_in_flight", "Requests to endpoints under way")),
+      delivered_(
+          metrics.GetCounter("push_delivered_total", "Messages that an endpoint acknowledged")),
+      in_flight_(metrics.GetGauge("push_in_flight", "Requests to endpoints under way")),
       delivering_(metrics.GetGauge("tenure_push_subscriptions_held",
                                    "Subscriptions that this process delivers")),
       open_(metrics.GetGauge("tenure_push_circuits_open",
                              "Subscriptions whose circuit is open, of the whole store")),
       disabled_(metrics.GetGauge("tenure_push_subscriptions_disabled",
                                  "Subscriptions that are disabled, of the whole store")),
-      latency_(metrics.GetHistogram("tenure_push_latency_seconds",
+      latency_(metrics.GetHistogram("push_latency_seconds",
                                     "From the beginning of a request to its answer",
                                     telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)) {
   for (const char* reason : {"no_answer", "no_connection", "gone", "held", "redirect", "forbidden",
                              "unavailable", "refused"})
-    failed_[reason] = &metrics.GetCounter("tenure_push_failed_total",
-                                          "Requests to endpoints that were not acknowledged",
-                                          {{"reason", reason}});
+    failed_[reason] =
+        &metrics.GetCounter("push_failed_total", "Requests to endpoints that were not acknowledged",
+                            {{"reason", reason}});
 }
 
 void Probe::Ended(const Judgement& judgement, std::int64_t took_ms) {
@@ -49,7 +49,7 @@ void Probe::Counted(const Figures& figures) {
   std::vector<std::pair<telemetry::Labels, std::int64_t>> open;
   for (const SubscriptionKey& key : figures.open_ones)
     open.push_back({{{"tenant", key.tenant}, {"subscription", key.name}}, 1});
-  metrics_.ReplaceGauges("tenure_push_circuit_open", "Subscriptions whose circuit is open", open);
+  metrics_.ReplaceGauges("push_circuit_open", "Subscriptions whose circuit is open", open);
   const base::Lock lock(mutex_);
   figures_ = figures;
 }

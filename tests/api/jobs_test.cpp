@@ -77,6 +77,45 @@ TEST_P(JobsOfServer, WhatCannotBeMeantIs422WithItsFieldAndPlace) {
   EXPECT_EQ(Named(preview), "cron@4");
 }
 
+TEST_P(JobsOfServer, ARunThatIsRetriedForAnHourHoldsBackTheNextOneAndWhySaysWhichAndUntilWhen) {
+  const auto server = store_.Serve();
+  const Api api(*server);
+  const auto why = [&] {
+    return RunTenure({"why", "job", "poll"}, {{"TENURE_SERVER", server->Url()}}).out;
+  };
+  const std::string job = kJobs + std::string("poll");
+  ASSERT_EQ(api.Call("PUT", job, R"({"topic":"polls","every":"1s"})").status, 201);
+  const Json claimed =
+      api.Call("POST", "/api/v1/messages/claim",
+               R"({"topics":["polls"],"owner":"somebody","max":1,"wait_ms":20000})")
+          .Json()["messages"][0];
+  const std::string run = claimed["id"].Text();
+  const std::string nominal = claimed["headers"]["tenure-nominal-time"].Text();
+  const auto last = [&] { return api.Get(job + "/runs?limit=1").Json()["items"][0]; };
+  const auto is_held_back = [&] {
+    const Json latest = last();
+    return latest["status"].Text() == "skipped" && latest["blocked_by"].Text() == run;
+  };
+  Eventually("the next one is left out", is_held_back);
+  EXPECT_THAT(why(), HasSubstr("was skipped because that of " + nominal +
+                               " is still claimed by somebody until "));
+
+  EXPECT_EQ(api.Call("POST", "/api/v1/messages/abandon",
+                     R"({"claims":[{"id":")" + run + R"(","fence":)" +
+                         std::to_string(claimed["fence"].Int()) +
+                         R"(,"error":"the bank is closed","retry_after_ms":3600000}]})")
+                .status,
+            200);
+  const std::string before = last()["run_id"].Text();
+  Eventually("further ones are left out",
+             [&] { return is_held_back() && last()["run_id"].Text() != before; });
+  const Json retried = api.Get(job + "/runs?status=retrying").Json()["items"][0];
+  EXPECT_EQ(retried["run_id"].Text(), run);
+  EXPECT_GT(TimeMs(retried["retry_at"].Text()), WallMs() + 3'500'000);
+  EXPECT_THAT(why(), HasSubstr("was skipped because that of " + nominal + " is tried again at " +
+                               retried["retry_at"].Text() + " (\"the bank is closed\")."));
+}
+
 TEST_P(JobsOfServer, TheFileMakesChangesAndRemovesItsJobs) {
   const std::string first = File(
       "jobs:\n"

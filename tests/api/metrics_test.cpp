@@ -146,14 +146,14 @@ const std::vector<Elsewhere> kRaisedElsewhere = {
     {"tenure_lane_refused_total", "src/db/lane_test.cpp", "AFullQueueRefusesAtOnceAndDrainsAgain"},
     {"tenure_messages_unhandled", "src/messages/contract_test.cpp",
      "MessagesOfATopicThatNobodyAsksForAreUnhandled"},
-    {"tenure_push_circuit_open", "src/push/contract_test.cpp",
+    {"push_circuit_open", "src/push/contract_test.cpp",
      "ACircuitOpensAfterTenFailuresAndAProbeClosesIt"},
     {"tenure_push_circuits_open", "src/push/contract_test.cpp",
      "ACircuitOpensAfterTenFailuresAndAProbeClosesIt"},
-    {"tenure_push_delivered_total", "tests/api/push_test.cpp", "tenure_push_delivered_total 20"},
-    {"tenure_push_failed_total", "tests/api/push_test.cpp", "tenure_push_failed_total"},
-    {"tenure_push_in_flight", "tests/api/push_test.cpp", "tenure_push_in_flight"},
-    {"tenure_push_latency_seconds", "tests/api/push_test.cpp", "tenure_push_latency_seconds_count"},
+    {"push_delivered_total", "tests/api/push_test.cpp", "push_delivered_total 20"},
+    {"push_failed_total", "tests/api/push_test.cpp", "push_failed_total"},
+    {"push_in_flight", "tests/api/push_test.cpp", "push_in_flight"},
+    {"push_latency_seconds", "tests/api/push_test.cpp", "push_latency_seconds_count"},
     {"tenure_push_subscriptions_disabled", "tests/api/push_test.cpp",
      "tenure_push_subscriptions_disabled 1"},
     {"tenure_push_subscriptions_held", "tests/api/push_test.cpp",
@@ -215,6 +215,8 @@ TEST(Metrics, EveryOneThatOperatorsAreToldOfIsRaisedBySomeTest) {
   EXPECT_GE(told.size(), 50u);
   for (const std::string& name : told)
     EXPECT_TRUE(raised.contains(name)) << name << " is raised by no test";
+  for (const std::string_view name : telemetry::PromisedNames())
+    EXPECT_TRUE(told.contains(std::string(name))) << name << " is promised, and no page has it";
 }
 
 /// A server and what happens on it.

@@ -75,9 +75,9 @@ TEST_P(Push, MessagesReachTheirEndpointAndEachIsAcknowledged) {
   EXPECT_EQ(api.Get("/api/v1/topics/orders").Json()["claimed"].Int(), 0);
   EXPECT_EQ(receiver.Received().size(), 20u);
   const std::string metrics = api.Get("/metrics").body;
-  EXPECT_THAT(metrics, HasSubstr("tenure_push_delivered_total 20"));
+  EXPECT_THAT(metrics, HasSubstr("push_delivered_total 20"));
   EXPECT_THAT(metrics, HasSubstr("tenure_push_subscriptions_held 1"));
-  for (const char* name : {"tenure_push_in_flight", "tenure_push_latency_seconds_count"})
+  for (const char* name : {"push_in_flight", "push_latency_seconds_count"})
     EXPECT_THAT(metrics, HasSubstr(name));
   EXPECT_EQ(api.Get("/health").Json()["push"]["delivers"].Text(), "on");
   EXPECT_THAT(server->Output(), testing::Not(HasSubstr(made.Json()["secret"].Text())));
@@ -91,7 +91,7 @@ TEST_P(Push, AnEndpointThatIsGoneDisablesItsSubscriptionOnRecord) {
   Send(api, "orders");
   Eventually("it is disabled", [&] { return Of(api, "s")["state"].Text() == "disabled"; });
   EXPECT_EQ(Of(api, "s")["gone_at"].IsNull(), false);
-  EXPECT_THAT(api.Get("/metrics").body, HasSubstr("tenure_push_failed_total{reason=\"gone\"} 1"));
+  EXPECT_THAT(api.Get("/metrics").body, HasSubstr("push_failed_total{reason=\"gone\"} 1"));
   Eventually("it is counted", [&] {
     return api.Get("/metrics").body.find("tenure_push_subscriptions_disabled 1") !=
            std::string::npos;

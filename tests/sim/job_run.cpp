@@ -52,6 +52,15 @@ const char* TriggerOf(JobRun::Planted planted) {
 
 }  // namespace
 
+/// cctz keeps what it has read for as long as the program runs. So both versions are read at once: which one a
+/// process finds must not depend on when somebody asked for the zone first.
+SimulatedZones::SimulatedZones() {
+  for (const char* version : {"a", "b"}) {
+    Use(version);
+    static_cast<void>(jobs::calendar::Zones(folder()).Find("Sim/Zone"));
+  }
+}
+
 void SimulatedZones::Use(const std::string& version) {
   std::filesystem::create_directories(dir_ / "Sim");
   const char* const source = version == "a" ? "Etc/GMT-1" : "Etc/GMT-3";

@@ -14,7 +14,7 @@ namespace tenure::sim {
 /// tzdata with one zone, Sim/Zone, in one of two versions.
 class SimulatedZones {
  public:
-  SimulatedZones() { Use("a"); }
+  SimulatedZones();
   void Use(const std::string& version);
   std::string folder() const { return dir_.path().string(); }
   static std::int64_t OffsetMs(const std::string& version) {

@@ -1,5 +1,6 @@
 // Jobs under the stepped scheduler: M3 and the policies over whole histories, processes that crash
-// between any two statements of a fire, and planted bugs that must be found.
+// between any two statements of a fire, operators who change, pause, trigger, backfill and remove a job at
+// the same time, and planted bugs that must be found.
 
 #include <algorithm>
 #include <map>
@@ -93,6 +94,8 @@ class JobRun final : public Frame {
 
  private:
   static constexpr const char* kNames[] = {"allow", "skip", "queue"};
+  /// What operators do things to all the time. Its schedule stays as it is.
+  static constexpr const char* kChanging = "changing";
 
   JobKey KeyOf(const std::string& name) const { return {tenant(), name}; }
   jobs::Definition Defined(const std::string& name) const {
@@ -115,11 +118,20 @@ class JobRun final : public Frame {
   }
   void Begin() override {
     claimed_.clear();
-    for (const char* name : kNames)
-      Ask<jobs::JobOutcome>([&](Process& process, auto done) {
-        ServerOf<JobServer>(process).jobs.Change(jobs::PutCommand{KeyOf(name), Defined(name)},
-                                                 std::move(done));
-      });
+    for (const char* name : kNames) AskTo(jobs::PutCommand{KeyOf(name), Defined(name)});
+    AskTo(jobs::PutCommand{KeyOf(kChanging), Defined(kChanging)});
+  }
+  void AskTo(const jobs::JobCommand& command) {
+    Ask<jobs::JobOutcome>([&](Process& process, auto done) {
+      ServerOf<JobServer>(process).jobs.Change(command, std::move(done));
+    });
+    BringIn();
+  }
+  void BringIn() {
+    if (planted_ != JobBug::kEnqueueLater) return;
+    Ask<BringInReply>([&](Process& process, auto done) {
+      process.store().Submit(bring_in_, nullptr, BringInRequest(), std::move(done));
+    });
   }
   /// Somebody else's lock on a key is answered so.
   bool IsExpected(const base::Fault& fault) const override {
@@ -142,19 +154,22 @@ class JobRun final : public Frame {
   void Submit(Process& process) override {
     auto& server = ServerOf<JobServer>(process);
     const auto roll = Random(100);
-    if (roll < 45) return SubmitFire(server);
-    if (roll < 65) return SubmitClaim(server);
-    if (roll < 90) return SubmitSettle(server);
-    if (roll < 96) return SubmitTrigger(server);
+    if (roll < 40) return SubmitFire(server);
+    if (roll < 57) return SubmitClaim(server);
+    if (roll < 78) return SubmitSettle(server);
+    if (roll < 82) return SubmitTrigger(server);
+    if (roll < 97) return SubmitChange(server);
     server.messages.PromoteSome(Expected());
   }
 
-  void SubmitFire(JobServer& server) {
-    server.jobs.Fire([this, &server](const db::Result<jobs::FireReply>& result) {
+  /// What wrote runs has been answered; with the bug that enqueues later, that is now.
+  auto Wrote(JobServer& server) {
+    return [this, &server](const auto& result) {
       if (Expect(result) && planted_ == JobBug::kEnqueueLater)
         server.process.store().Submit(bring_in_, nullptr, BringInRequest(), Expected());
-    });
+    };
   }
+  void SubmitFire(JobServer& server) { server.jobs.Fire(Wrote(server)); }
 
   void SubmitClaim(JobServer& server) {
     messages::ClaimRequest request;
@@ -180,11 +195,39 @@ class JobRun final : public Frame {
   }
 
   void SubmitTrigger(JobServer& server) {
-    server.jobs.Change(jobs::TriggerCommand{KeyOf("allow"), {}}, Expected());
+    server.jobs.Change(jobs::TriggerCommand{KeyOf("allow"), {}}, Wrote(server));
+  }
+
+  void SubmitChange(JobServer& server) {
+    const JobKey key = KeyOf(kChanging);
+    const auto change = [&](jobs::JobCommand command) {
+      server.jobs.Change(std::move(command), Wrote(server));
+    };
+    const auto roll = Random(100);
+    if (roll < 30) {
+      jobs::Definition definition = Defined(kChanging);
+      definition.priority = static_cast<int>(Random(10));
+      return change(jobs::PutCommand{key, definition});
+    }
+    if (roll < 45) return change(jobs::PauseCommand{key, "why", 0});
+    if (roll < 65) return change(jobs::ResumeCommand{key});
+    if (roll < 75) return change(jobs::TriggerCommand{key, {}});
+    if (roll < 88) {
+      jobs::BackfillCommand backfill{key};
+      backfill.to_ms = clock().WallMs();
+      backfill.from_ms = backfill.to_ms - 3 * kPeriodMs;
+      return change(backfill);
+    }
+    change(jobs::DeleteCommand{key});
   }
 
   void Judge() override {
     CheckMessages();
+    // One that was removed is there again, and none is paused.
+    AskTo(jobs::PutCommand{KeyOf(kChanging), Defined(kChanging)});
+    AskTo(jobs::ResumeCommand{KeyOf(kChanging)});
+    CheckMessages();
+    CheckTimes(kChanging);
     for (const char* name : kNames) CheckTimes(name);
     for (const char* name : {"skip", "queue"}) CheckOverlap(name);
     if (!has_violations()) CheckGoesOn();
@@ -205,27 +248,34 @@ class JobRun final : public Frame {
       Violation("a run that waits could be claimed");
   }
 
-  /// Every time of the schedule up to the next one is decided, and once.
+  /// Every time of the schedule up to the next one is decided, and once: by one run, or by one note that it was
+  /// left out. A backfill makes a run for what was left out.
   void CheckTimes(const std::string& name) {
     const auto job =
         tables().Ask("select id, created_ms, next_ms from tenure.jobs where name = '" + name + "'");
     if (job.empty()) return Violation("a job is gone");
     const std::int64_t created_ms = std::stoll(job[0][1]);
     const std::int64_t next_ms = std::stoll(job[0][2]);
-    std::map<std::int64_t, int> decided;
+    std::map<std::int64_t, int> runs, notes, backfilled;
     for (const auto& row : tables().Ask(
-             "select nominal_ms, state, first_ms, number from tenure.job_runs where kind = "
-             "0 and job_id = '" +
+             "select nominal_ms, state, first_ms, kind from tenure.job_runs where kind <> 1 and "
+             "job_id = '" +
              job[0][0] + "'")) {
       const std::int64_t nominal_ms = std::stoll(row[0]);
-      const std::int64_t first_ms = row[1] == "4" ? std::stoll(row[2]) : nominal_ms;
-      for (std::int64_t at = first_ms; at <= nominal_ms; at += kPeriodMs) ++decided[at];
+      const bool is_note = row[1] == "4";
       if ((nominal_ms - created_ms) % kPeriodMs != 0)
         Violation(fmt::format("M3: {} has a run for a time that it does not name", name));
+      if (is_note)
+        for (std::int64_t at = std::stoll(row[2]); at <= nominal_ms; at += kPeriodMs) ++notes[at];
+      else
+        ++(row[3] == "2" ? backfilled : runs)[nominal_ms];
     }
-    for (std::int64_t at = created_ms + kPeriodMs; at < next_ms; at += kPeriodMs)
-      if (const int times = decided[at]; times != 1)
-        return Violation(fmt::format("M3: a time of {} was decided {} times", name, times));
+    for (std::int64_t at = created_ms + kPeriodMs; at < next_ms; at += kPeriodMs) {
+      const int times = runs[at] + (backfilled[at] > 0 ? 0 : notes[at]);
+      if (times + backfilled[at] != 1 || notes[at] > 1)
+        return Violation(
+            fmt::format("M3: a time of {} was decided {} times", name, times + backfilled[at]));
+    }
   }
 
   /// No run of the schedule was written, or began to be ready, while another one was not over.
@@ -251,6 +301,7 @@ class JobRun final : public Frame {
       Ask<jobs::FireReply>([&](Process& process, auto done) {
         ServerOf<JobServer>(process).jobs.Fire(std::move(done));
       });
+      BringIn();
     }
     if (Number("select count(*) from tenure.jobs where look_ms = 0 or look_ms <= " +
                std::to_string(clock().WallMs())) > 0)
