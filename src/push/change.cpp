@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "push/json.hpp"
 #include "push/signature.hpp"
@@ -14,8 +13,6 @@ namespace {
 
 using std::string_view;
 using ChangeItem = db::Item<Command, Outcome>;
-
-constexpr int kMostTries = 3;
 
 const SubscriptionKey& ChangedKey(const Command& command) {
   return std::visit([](const auto& one) -> const SubscriptionKey& { return one.key; }, command);
@@ -56,17 +53,11 @@ class Change {
       outcome_.subscription = std::move(now_);
       return;
     }
-    for (int tries = 0; !exists_; ++tries) {
-      if (tries == kMostTries)
-        throw base::Fault(base::FaultKind::kContended,
-                          "others make and remove this subscription all the time");
-      if (Create(put)) return;
-    }
+    if (!exists_ && Create(put)) return;
     Update(put);
   }
 
-  /// False: somebody else has made it since it was looked for. It is locked and loaded now, unless it
-  /// was removed again.
+  /// False: somebody else has made it since it was looked for; it is locked and loaded now.
   bool Create(const PutCommand& put) {
     Subscription made;
     made.tenant = key_.tenant;

@@ -154,7 +154,7 @@ TEST_P(ChangeTable, ABotThatGetsAnOrderWaitsUntilItsTopicIsEmpty) {
   chosen.key = "github.com/r1/thread/7";
   const auto reply = c_.Call(c_.queues(), &queues::Queues::Accept, chosen);
   ASSERT_TRUE(reply.unavailable);
-  EXPECT_EQ(reply.unavailable->reason, queues::Unavailable::Reason::kGeneration);
+  EXPECT_EQ(reply.unavailable->reason, queues::NotToBeHad::Reason::kGeneration);
   c_.Tidy();
   const auto messages = c_.ClaimMessages("queue:b");
   ASSERT_EQ(messages.size(), 1U);
