@@ -51,6 +51,7 @@ it came from.
 - `TENURE_SERVER`, `TENURE_TOKEN`, `TENURE_CA_FILE`, `TENURE_CONTEXT`, `TENURE_LICENSE` (for the commands that talk to a
   server), `TENURE_AZURE_…` (for the library), what `tenure lease run` and `tenure seat run` tell their command, and
   `TENURE_CONFIG` are no settings.
+  `TENURE_CONFIG` are no settings.
   What Kubernetes sets for a service called `tenure` (`TENURE_SERVICE_HOST`, `TENURE_PORT_…`) is left alone; any
   other `TENURE_` variable that names no setting is refused.
 )";
@@ -58,11 +59,6 @@ it came from.
 std::string_view SectionOf(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
-}
-
-std::string DefaultValue(const Setting& setting) {
-  static const Settings defaults;
-  return ValueText(setting.kind, defaults);
 }
 
 std::string DefaultText(const Setting& setting) {
@@ -103,6 +99,11 @@ void AppendWrapped(std::string& out, std::string_view text, std::size_t indent, 
 }
 
 }  // namespace
+
+std::string DefaultValue(const Setting& setting) {
+  static const Settings defaults;
+  return ValueText(setting.kind, defaults);
+}
 
 std::string ReferencePage() {
   std::string page(kIntroduction);

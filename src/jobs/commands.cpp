@@ -150,6 +150,7 @@ cli::Commands LookCommands() {
                                  .AsJson("count")} +
                        ZoneFlags(),
               .method = http::Method::kPost,
+              .changes_nothing = true,
               .path = "/api/v1/jobs/preview",
               .print = Upcoming,
               .nothing = "no times"})};

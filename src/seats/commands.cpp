@@ -40,7 +40,10 @@ std::string KeyOrFile(const cli::Flag&, const std::string& text) {
   return key;
 }
 
-cli::Flag LicenseArgument() { return cli::Argument("LICENSE", "The licence's id.", cli::Uuid); }
+cli::Flag LicenseArgument() {
+  return cli::Argument("LICENSE", "The licence's id.", cli::Uuid)
+      .Named({"/api/v1/licenses?limit=500", "id"});
+}
 cli::Flag SessionArgument() { return cli::Argument("SESSION", "The session's id.", cli::Uuid); }
 cli::Flag ReasonFlag() {
   return cli::Value("--reason", "TEXT", "Why; kept in the log.").As("reason");
@@ -220,7 +223,8 @@ cli::Commands LicenseCommands() {
                            {"KEY", 4, "key_hint"},
                            {"ORGANIZATION", 12, "organization", Plain, "--organization"},
                            {"NAME", 0, "name", Plain, {}, true}},
-               .nothing = "no licences"}),
+               .nothing = "no licences",
+               .top = {.title = "seats", .id = "id"}}),
       Asking({.words = "license show",
               .summary = "Show one licence",
               .flags = {LicenseArgument()},

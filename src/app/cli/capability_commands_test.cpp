@@ -285,7 +285,7 @@ TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
                           R"("oldest_age_ms":185000,"paused":false)") +
           R"(],"next_cursor":null})")});
   const Ran ran = server.Run({"status"});
-  EXPECT_EQ(ran.exit, cli::kExitDone) << ran.err;
+  EXPECT_EQ(ran.exit, cli::kExitAttention) << ran.err;
   EXPECT_EQ(ran.out,
             "server    ok, version 0.1.0\n"
             "store     ok, here\n"
@@ -308,7 +308,7 @@ TEST(Status, AServerThatIsNotReadyIsExitCode5AndWhoMaySeeNoTopicsSeesTheRest) {
   EXPECT_EQ(ran.exit, cli::kExitUnavailable);
   EXPECT_THAT(ran.out, HasSubstr("store     unavailable, x\n"));
   const ScriptedServer guarded({Ok(std::string(kHealth)), Refusal(403, R"({"detail":"No."})")});
-  EXPECT_EQ(guarded.Run({"status"}).exit, cli::kExitDone);
+  EXPECT_EQ(guarded.Run({"status"}).exit, cli::kExitAttention);
   const ScriptedServer closed({Refusal(403, R"({"detail":"It lacks the scope ops:read."})")});
   EXPECT_THAT(closed.Run({"status"}).err, HasSubstr("ops:read"));
 }
