@@ -39,7 +39,7 @@ Concern PausedConcern(const CountsReply::PausedTopic& topic) {
               topic.reason.empty() ? "no reason was given" : explain::Quoted(topic.reason)),
           .since_ms = topic.since_ms,
           .link = LinkOf(topic.name),
-          .command = "tenure message resume " + explain::Word(topic.name),
+          .command = "tenure topic resume " + explain::Word(topic.name),
           .others = "paused topics"};
 }
 

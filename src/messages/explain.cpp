@@ -27,7 +27,7 @@ Action ResumeAction(const std::string& topic) {
           .method = "PATCH",
           .path = "/api/v1/topics/" + explain::Segment(topic),
           .body = R"({"paused":false})",
-          .command = "tenure message resume " + explain::Word(topic)};
+          .command = "tenure topic resume " + explain::Word(topic)};
 }
 
 Action LetterAction(const MessageView& message, bool redrive) {
@@ -82,7 +82,7 @@ void ExplainReady(Explanation& out, const MessageView& message) {
                  .text = PauseText(message.topic, message.paused_ms, message.paused_reason),
                  .since_ms = message.paused_ms,
                  .link = TopicLink(message.topic)});
-    out.next = {fmt::format("It goes on when the topic does: `tenure message resume {}`.",
+    out.next = {fmt::format("It goes on when the topic does: `tenure topic resume {}`.",
                             explain::Word(message.topic)),
                 0};
     out.actions = {ResumeAction(message.topic)};
@@ -169,7 +169,7 @@ bool IsUnhandled(const TopicView& topic) {
 
 explain::Next NextOf(const TopicView& topic) {
   if (topic.row.paused_ms > 0)
-    return {fmt::format("Nobody gets any of it until `tenure message resume {}`.",
+    return {fmt::format("Nobody gets any of it until `tenure topic resume {}`.",
                         explain::Word(topic.name)),
             0};
   if (IsUnhandled(topic)) return {"Start a worker for it, or look whether its worker runs.", 0};
@@ -229,7 +229,7 @@ Explanation Explain(const TopicView& topic) {
          .method = "PATCH",
          .path = "/api/v1/topics/" + explain::Segment(topic.name),
          .body = R"({"paused":true})",
-         .command = fmt::format("tenure message pause {} --reason …", explain::Word(topic.name))}};
+         .command = fmt::format("tenure topic pause {} --reason …", explain::Word(topic.name))}};
   }
   out.Because({.code = "ready", .text = ReadyText(topic), .since_ms = topic.oldest_ms});
   out.Because({.code = IsUnhandled(topic) ? "unhandled" : "asked",

@@ -66,7 +66,7 @@ const std::vector<MessageCase>& MessageCases() {
          message.paused_reason = "supplier is down";
        },
        "The topic mail is paused since 2026-01-01T10:59:00.000Z: supplier is down.",
-       "It goes on when the topic does: `tenure message resume mail`.",
+       "It goes on when the topic does: `tenure topic resume mail`.",
        {"topic.resume"}},
       {"unhandled",
        [](MessageView& message) { message.asked_ms = 0; },
@@ -182,7 +182,7 @@ TEST(WhyTopic, SaysWhatItsMessagesWaitFor) {
        "The topic it's is paused since 2026-01-01T10:59:00.000Z: the bank is closed. 12 messages "
        "are ready, the oldest for 3m 5s. A worker last asked for it at 2026-01-01T11:00:00.000Z. "
        "One message is in somebody's hands. No dead letters.",
-       "Nobody gets any of it until `tenure message resume 'it'\\''s'`."},
+       "Nobody gets any of it until `tenure topic resume 'it'\\''s'`."},
   };
   for (const TopicCase& each : cases) {
     const explain::Explanation why = Explain(each.topic);
