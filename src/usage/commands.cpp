@@ -142,8 +142,8 @@ cli::Commands FactorsAndSending() {
                        "kind.\n\nExample:\n  tenure usage factors\n",
               .path = "/usage/factors",
               .columns = {{"KIND", 10, "sessionKind", KindCell},
-                              {"FACTOR", 10, "factor"},
-                              {"FROM", 0, "fromUtc"}}}),
+                          {"FACTOR", 10, "factor"},
+                          {"FROM", 0, "fromUtc"}}}),
       Asking({.words = "usage factors set",
               .summary = "Change a factor, from the next window on",
               .notes = "Windows that are closed never change; the new factor holds from the "

@@ -130,7 +130,7 @@ const kSteps = {
     const { id: message } = await api("POST", "/api/v1/messages", { topic: "mail", payload: 1 });
     await open("/leases", "Leases");
     await page.locator("body").press("/");
-    const search = page.getByRole("combobox");
+    const search = page.getByRole("dialog").getByRole("combobox");
     await search.fill("nightly-");
     await page.getByRole("option", { name: /nightly-report/ }).waitFor();
     await checkAccess("the search");
