@@ -14,10 +14,15 @@ namespace {
 
 constexpr std::string_view kPrefix = "TENURE_";
 
-// Read by the command line (the first four) and by the tests, whose servers inherit theirs.
-constexpr std::array<std::string_view, 8> kNoSettings{
-    "TENURE_CONFIG", "TENURE_SERVER",     "TENURE_TOKEN",        "TENURE_CA_FILE",
-    "TENURE_BINARY", "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"};
+// Read by the command line; told to what `lease run` and `seat run` run, which may be ours; read by
+// the tests, whose servers inherit theirs.
+constexpr auto kNoSettings = std::to_array<std::string_view>(
+    {"TENURE_CONFIG", "TENURE_SERVER", "TENURE_TOKEN", "TENURE_CA_FILE", "TENURE_LICENSE",
+     "TENURE_ENVIRONMENT",  //
+     "TENURE_LEASE", "TENURE_FENCE", "TENURE_TERM", "TENURE_SEAT_SESSION", "TENURE_SEAT_FENCE",
+     "TENURE_BINARY", "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"});
+// Who a lease store in Azure is asked as; and TENURE_ENVIRONMENT, whether that may be a developer.
+constexpr std::string_view kOfAzure = "TENURE_AZURE_";
 
 /// Kubernetes tells every pod about the services of its namespace by such variables; for one called
 /// "tenure" or "tenure-…" they look like ours.
@@ -35,7 +40,8 @@ bool IsServiceLink(std::string_view name, std::string_view value) {
 
 bool IsOthers(std::string_view name, std::string_view value) {
   return std::ranges::find(kNoSettings, name) != kNoSettings.end() ||
-         name.starts_with("TENURE_TEST_") || IsServiceLink(name, value);
+         name.starts_with("TENURE_TEST_") || name.starts_with(kOfAzure) ||
+         IsServiceLink(name, value);
 }
 
 struct Variable {

@@ -36,12 +36,27 @@ TEST(ConfigEnvironment, VariablesOfOtherPartsAreLeftAlone) {
                                {"TENURE_SERVER", "x"},
                                {"TENURE_TOKEN", "x"},
                                {"TENURE_CA_FILE", "x"},
+                               {"TENURE_LICENSE", "x"},
+                               {"TENURE_ENVIRONMENT", "development"},
+                               {"TENURE_AZURE_CONNECTION_STRING", "x"},
+                               {"TENURE_AZURE_CLIENT_SECRET_FILE", "x"},
                                {"TENURE_BINARY", "x"},
                                {"TENURE_SOURCE_DIR", "x"},
                                {"TENURE_TEST_ANYTHING", "x"}},
                               problems)
                   .empty());
   EXPECT_TRUE(problems.empty());
+}
+
+TEST(ConfigEnvironment, WhatHoldersTellTheirCommandIsLeftAlone) {
+  Problems problems;
+  FromEnvironment({{"TENURE_LEASE", "x"},
+                   {"TENURE_FENCE", "7"},
+                   {"TENURE_TERM", "x"},
+                   {"TENURE_SEAT_SESSION", "x"},
+                   {"TENURE_SEAT_FENCE", "7"}},
+                  problems);
+  EXPECT_TRUE(problems.empty()) << "tenure lease run NAME -- tenure migrate";
 }
 
 TEST(ConfigEnvironment, AKubernetesServiceCalledTenureIsLeftAlone) {

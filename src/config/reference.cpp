@@ -48,8 +48,8 @@ it came from.
   the settings that wait for a restart.
 - **Shared** settings are kept in the store by the first process. A process that starts with another value refuses,
   until `tenure config apply FILE` has changed them for all.
-- `TENURE_SERVER`, `TENURE_TOKEN`, `TENURE_CA_FILE` (for the commands that talk to a server) and `TENURE_CONFIG` are
-  no settings.
+- `TENURE_SERVER`, `TENURE_TOKEN`, `TENURE_CA_FILE` (for the commands that talk to a server), `TENURE_LICENSE`,
+  `TENURE_AZURE_…`, `TENURE_CONFIG`, and what `lease run` and `seat run` tell their command, are no settings.
   What Kubernetes sets for a service called `tenure` (`TENURE_SERVICE_HOST`, `TENURE_PORT_…`) is left alone; any
   other `TENURE_` variable that names no setting is refused.
 )";
