@@ -37,7 +37,8 @@ std::vector<std::string> EnvironmentOf(const LeasedCommand& command) {
   const std::size_t ours = all.size();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    bool replaced = text.starts_with("TENURE_TOKEN=");  // ours, not the command's
+    // Secrets of ours, not the command's.
+    bool replaced = text.starts_with("TENURE_TOKEN=") || text.starts_with("TENURE_LICENSE=");
     for (std::size_t i = 0; i < ours; ++i)
       replaced = replaced || text.substr(0, text.find('=')) == command.environment[i].first;
     if (!replaced) all.emplace_back(text);

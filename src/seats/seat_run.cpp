@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/operator_url.hpp"
 #include "base/read_file.hpp"
 #include "cli/held_signals.hpp"
 #include "cli/server.hpp"
@@ -28,7 +29,7 @@ SIGTERM, and SIGKILL after --grace. SIGTERM and SIGINT are passed on to it. What
 in the background is killed when it ends.
 
 --license takes a key, or @FILE with a key in it; without it TENURE_LICENSE does. Arguments are
-visible to other users of the machine: prefer a file.
+visible to other users of the machine: prefer a file. The command is handed neither key nor token.
 
 Each run has a seat of its own. With --machine-id it has the seat of that machine: a run that was
 killed gets it back at once, and of two that run together the later one takes it over. --state-file
@@ -63,9 +64,18 @@ std::string LicenseKeyOf(const Given& given) {
   return text.starts_with('@') ? KeyOfFile(text.substr(1)) : text;
 }
 
-int TellNoSeat(const NoSeat& none, cli::Console& console) {
+/// The server's words, but where they are about its API.
+std::string WhyNone(const NoSeat& none, bool has_waited) {
+  if (none.reason != NoSeat::Reason::kInUse) return none.detail;
+  if (!has_waited) return "all seats are taken; with --wait 30m it stands in line";
+  if (none.position == 0) return "all seats are taken";
+  return fmt::format("it was number {} in the line when the wait was over", none.position);
+}
+
+int TellNoSeat(const NoSeat& none, bool has_waited, cli::Console& console) {
+  const std::string why = WhyNone(none, has_waited);
   console.err << fmt::format("tenure: no seat is to be had ({})", ToText(none.reason));
-  if (!none.detail.empty()) console.err << fmt::format(": {}", config::Printable(none.detail));
+  if (!why.empty()) console.err << fmt::format(": {}", config::Printable(why));
   console.err << "; the command was not run\n";
   return cli::kExitConflict;
 }
@@ -115,7 +125,8 @@ int RunWithSeat(SeatHolder& holder, const Given& given, cli::HeldSignals& signal
   cli::Impatience impatience(signals);
   const AcquireOutcome outcome = holder.Acquire(impatience.token());
   if (const int signal = impatience.End()) return 128 + signal;
-  if (const auto* none = std::get_if<NoSeat>(&outcome)) return TellNoSeat(*none, console);
+  if (const auto* none = std::get_if<NoSeat>(&outcome))
+    return TellNoSeat(*none, given.Has("--wait"), console);
   const Seat& seat = std::get<Seat>(outcome);
   const std::int64_t grace_ms =
       given.Has("--grace") ? cli::ToNumber(given.Text("--grace")) : kGraceMs;
@@ -133,6 +144,10 @@ int RunWithSeat(SeatHolder& holder, const Given& given, cli::HeldSignals& signal
 
 int RunUnderSeat(const Given& given, cli::Console& console) {
   const auto [url, token, ca_file] = cli::Server(given).address();
+  if (base::IsClearText(url) && !given.Has("--insecure"))
+    throw cli::UsageError(fmt::format(
+        "the licence's key would be sent to {} in clear text: use https://, or say --insecure",
+        config::Printable(url)));
   const SeatOptions options = OptionsOf(given);
   cli::HeldSignals signals;  // before the holder's threads
   const auto tell = [&](const std::exception& error, int exit) {

@@ -212,11 +212,12 @@ TEST_P(SeatClient, WhatAnOperatorRevokedIsLostWithThatReason) {
 }
 
 TEST_P(SeatClient, AServerThatStandsStillPutsItAtRiskAndNoMore) {
-  const License license = NewLicense(api_, 1, 20);
+  const License license = NewLicense(api_, 1, 8);
   Happened at_risk, ok;
-  SeatHolder holder(Options(server_->Url(), license, "m-1"),
-                    {.ok = [&](const Seat&) { ok.Give(); },
-                     .at_risk = [&](const seats::AtRisk&) { at_risk.Give(); }});
+  SeatOptions options = Options(server_->Url(), license, "m-1");
+  options.call_timeout = 500ms;
+  SeatHolder holder(options, {.ok = [&](const Seat&) { ok.Give(); },
+                              .at_risk = [&](const seats::AtRisk&) { at_risk.Give(); }});
   const std::string session = std::get<Seat>(holder.Acquire()).session_id;
   server_->Pause();
   at_risk.Await();
@@ -228,7 +229,7 @@ TEST_P(SeatClient, AServerThatStandsStillPutsItAtRiskAndNoMore) {
 }
 
 TEST_P(SeatClient, ARestartOfTheServerCostsNothing) {
-  const License license = NewLicense(api_, 1, 60);
+  const License license = NewLicense(api_, 1, 15);
   Happened at_risk, ok;
   SeatHolder holder(Options(server_->Url(), license, "m-1"),
                     {.ok = [&](const Seat&) { ok.Give(); },
@@ -267,7 +268,7 @@ TEST(SeatClientRestore, AHolderWhomTheStoreForgotWorksOnUntilItsOwnDeadline) {
   auto options = store.Options(kWithoutLimits);
   auto server = std::make_unique<ServerProcess>(options);
   options.port = server->Port();
-  const License license = NewLicense(Api(*server), 1, 30);
+  const License license = NewLicense(Api(*server), 1, 12);
   EXPECT_EQ(server->Terminate(), 0);
   const support::TempDir backup;
   fs::copy(store.data_dir() / "tenure.db", backup / "tenure.db");
@@ -339,6 +340,9 @@ TEST_P(SeatRun, TakesTheKeyFromAFileAndSaysItNowhere) {
       Run({}, {"--license", "@" + (dir / "key").string()}, {"cat", "/proc/self/environ"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ((result.out + result.err).find(license.key), std::string::npos);
+  const ProgramResult by_variable = Run(license, {}, {"cat", "/proc/self/environ"});
+  EXPECT_EQ(by_variable.exit_code, 0) << by_variable.err;
+  EXPECT_EQ(by_variable.out.find(license.key), std::string::npos);
 }
 
 TEST_P(SeatRun, WithoutASeatTheCommandDoesNotRun) {
@@ -348,9 +352,18 @@ TEST_P(SeatRun, WithoutASeatTheCommandDoesNotRun) {
   const ProgramResult full = Run(license, {}, {"echo", "ran"});
   EXPECT_EQ(full.exit_code, 4);
   EXPECT_EQ(full.out, "");
-  EXPECT_THAT(full.err, HasSubstr("in_use"));
+  EXPECT_THAT(full.err, HasSubstr("(in_use): all seats are taken; with --wait 30m"));
   EXPECT_EQ(Run({"", "TENURE-2026-NONE"}, {}, {"echo", "ran"}).exit_code, 4);
   EXPECT_EQ(Run({}, {}, {"echo", "ran"}).exit_code, 2) << "without a key";
+}
+
+TEST(SeatRunElsewhere, SendsTheKeyToAnotherMachineInClearTextOnlyWhenToldSo) {
+  const ProgramResult refused =
+      RunTenure({"seat", "run", "--server", "http://tenure.invalid", "--", "echo", "ran"},
+                {{"TENURE_LICENSE", "TENURE-2026-SECRET"}});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("in clear text"));
+  EXPECT_EQ(refused.err.find("SECRET"), std::string::npos);
 }
 
 TEST_P(SeatRun, WithoutAServerItSaysSo) {

@@ -23,6 +23,7 @@ struct SeatOptions {
   std::string server{};       ///< "http(s)://[token@]host:port"
   std::string license_key{};  ///< is sent to the server and never written anywhere
   std::string ca_file{};      ///< whose certificates count, in PEM; empty: the system's
+  bool insecure = false;      ///< http:// only: key and token may cross a network in clear text
 
   /// Your program's name: part of a derived machine id, so that two programs of one machine do not
   /// take a seat of one licence from each other; and of the user agent that operators see.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/operator_url.hpp"
 #include "client/checks.hpp"
 #include "client/seats/fork_guard.hpp"
 #include "client/seats/machine_id.hpp"
@@ -27,6 +28,11 @@ client::ServerAddress ServerOf(const SeatOptions& options) {
   auto* const server = std::get_if<client::ServerAddress>(&address);
   if (server == nullptr)
     throw std::invalid_argument("seats are given by a server: http(s)://[token@]host:port");
+  if (!options.insecure && base::IsClearText(server->base_url))
+    throw std::invalid_argument(
+        fmt::format("the licence's key would be sent to {} in clear text: use https://, or set the "
+                    "option `insecure`",
+                    server->base_url));
   server->ca_file = options.ca_file;
   return std::move(*server);
 }

@@ -526,6 +526,10 @@ TEST_F(SeatHolderTest, OptionsThatNoServerWouldTakeAreRefused) {
   refused([](SeatOptions& each) { each.wait = -1s; });
   options.server = "postgres://localhost";
   EXPECT_THROW(SeatHolder{options}, std::invalid_argument);
+  options.server = "http://token@tenure.example";
+  EXPECT_THROW(SeatHolder{options}, std::invalid_argument) << "in clear text";
+  options.insecure = true;
+  EXPECT_NO_THROW(SeatHolder{options});
 }
 
 /// What the server would do is done here for two machines and one seat: never do both believe.
