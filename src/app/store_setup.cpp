@@ -202,6 +202,7 @@ db::StoreOptions StoreOptionsOf(const config::Settings& settings) {
   db::StoreOptions options;
   options.write_lanes = settings.store.write_lanes;
   options.read_lanes = settings.store.read_lanes;
+  options.renewal_lane = true;
   options.lanes.queue_items = static_cast<std::size_t>(settings.lanes.queue_items);
   options.lanes.queue_bytes = settings.lanes.queue_bytes;
   options.lanes.batch_items = static_cast<std::size_t>(settings.lanes.batch_items);

@@ -7,7 +7,7 @@ namespace tenure::db {
 /// Which of a store's lanes carries out the operations of a handler (store.hpp).
 class LaneName {
  public:
-  enum class Kind { kReading, kOfKey, kShared, kUserKeys };
+  enum class Kind { kReading, kOfKey, kShared, kUserKeys, kNeverWaits };
 
   /// For looks: any of the lanes that only read.
   static constexpr LaneName Reading() { return {Kind::kReading, 0}; }
@@ -21,6 +21,9 @@ class LaneName {
   /// For inserts with unique keys that users chose (a dedup key, an idempotency key): one of them
   /// may have to wait for a user's own transaction, which must not hold up anybody else.
   static constexpr LaneName UserKeys() { return {Kind::kUserKeys, 0}; }
+  /// For renewals that wait for no lock: a lane without statements that could, so that nobody's
+  /// deadline passes behind somebody else's lock. The lane of the key where the store has none.
+  static constexpr LaneName NeverWaits() { return {Kind::kNeverWaits, 0}; }
 
   constexpr Kind kind() const { return kind_; }
   constexpr std::size_t number() const { return number_; }

@@ -21,6 +21,7 @@ Store::Store(std::unique_ptr<Engine> engine, const StoreOptions& options, const 
     write_.push_back(lane(Access::kWrite, fmt::format("write-{}", i)));
   for (int i = 0; i < options.read_lanes; ++i)
     read_.push_back(lane(Access::kRead, fmt::format("read-{}", i)));
+  if (options.renewal_lane && most != 1) renewals_ = lane(Access::kWrite, "renewals");
   lanes.impatient = true;
   if (most != 1) keys_ = lane(Access::kWrite, "keys");
 }
@@ -33,6 +34,8 @@ Lane& Store::LaneFor(const LaneName& name, std::size_t key_hash) {
       return WriteLane(key_hash);
     case LaneName::Kind::kShared:
       return WriteLane(name.number());
+    case LaneName::Kind::kNeverWaits:
+      return RenewalLane(key_hash);
     case LaneName::Kind::kUserKeys:
       break;
   }
@@ -43,6 +46,7 @@ std::vector<Lane*> Store::AllLanes() {
   std::vector<Lane*> all;
   for (auto& lane : write_) all.push_back(lane.get());
   if (keys_) all.push_back(keys_.get());
+  if (renewals_) all.push_back(renewals_.get());
   for (auto& lane : read_) all.push_back(lane.get());
   return all;
 }
@@ -68,14 +72,16 @@ void Store::Stop() {
 }
 
 std::int64_t Store::CommittedBootMs() const {
-  std::int64_t last = keys_ ? keys_->committed_boot_ms() : 0;
+  std::int64_t last = 0;
+  for (const Lane* lane : {keys_.get(), renewals_.get()})
+    if (lane) last = std::max(last, lane->committed_boot_ms());
   for (const auto& lane : write_) last = std::max(last, lane->committed_boot_ms());
   return last;
 }
 
 bool Store::IsUp() const {
-  const auto up = [](const auto& lane) { return lane->is_up(); };
-  return std::all_of(write_.begin(), write_.end(), up) && (!keys_ || keys_->is_up()) &&
+  const auto up = [](const auto& lane) { return !lane || lane->is_up(); };
+  return std::all_of(write_.begin(), write_.end(), up) && up(keys_) && up(renewals_) &&
          std::all_of(read_.begin(), read_.end(), up);
 }
 

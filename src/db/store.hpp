@@ -13,6 +13,7 @@ namespace tenure::db {
 struct StoreOptions {
   int write_lanes = 2;  ///< fewer where the engine allows fewer
   int read_lanes = 1;
+  bool renewal_lane = false;  ///< one for what never waits; none where the engine has one writer
   LaneOptions lanes;
 };
 
@@ -53,6 +54,7 @@ class Store {
   /// For those who drive lanes by hand. Where there are fewer, numbers share them.
   Lane& WriteLane(std::size_t number) { return *write_[number % write_.size()]; }
   Lane& KeyLane() { return keys_ ? *keys_ : *write_[0]; }
+  Lane& RenewalLane(std::size_t key_hash) { return renewals_ ? *renewals_ : WriteLane(key_hash); }
   Lane& ReadLane() {
     return *read_[next_read_.fetch_add(1, std::memory_order_relaxed) % read_.size()];
   }
@@ -72,7 +74,8 @@ class Store {
   std::unique_ptr<Engine> engine_;
   ForgottenEvidence evidence_;
   std::vector<std::unique_ptr<Lane>> write_;
-  std::unique_ptr<Lane> keys_;  // null where the engine has a single writer
+  std::unique_ptr<Lane> keys_;      // null where the engine has a single writer
+  std::unique_ptr<Lane> renewals_;  // null there, too, and where nobody asked for it
   std::vector<std::unique_ptr<Lane>> read_;
   std::atomic<std::size_t> next_read_{0};
 };

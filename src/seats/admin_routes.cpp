@@ -490,12 +490,18 @@ void RevokeSession(const RouteParts& parts, const ExchangePtr& exchange) {
                  {"force", command.force},
                  {"reason", command.reason},
                  {"request_id", exchange->request().request_id}});
-  parts.seats.RevokeSeat(
-      std::move(command), http::Acting(exchange, kRevokeSeat),
-      Answering(exchange, [](const ExchangePtr& to, const RevokeSeatOutcome& outcome) {
-        if (!outcome.holding) return to->Reply(UnknownSession());
-        to->ReplyJson(HoldingJson(*outcome.holding));
-      }));
+  const auto reply = [](const ExchangePtr& to, const RevokeSeatOutcome& outcome) {
+    if (!outcome.holding) return to->Reply(UnknownSession());
+    to->ReplyJson(HoldingJson(*outcome.holding));
+  };
+  if (auto once = http::FindIdempotencyKey(exchange))
+    return parts.seats.RevokeSeatOnce(
+        std::move(command), *std::move(once), http::Acting(exchange, kRevokeSeat),
+        http::AnsweringOnce(exchange, [reply](const ExchangePtr& to, const Outcome& outcome) {
+          reply(to, std::get<RevokeSeatOutcome>(outcome));
+        }));
+  parts.seats.RevokeSeat(std::move(command), http::Acting(exchange, kRevokeSeat),
+                         Answering(exchange, reply));
 }
 
 void RemoveTicket(const RouteParts& parts, const ExchangePtr& exchange) {

@@ -125,6 +125,7 @@ struct Beat {
   std::int64_t beat_ms = 0;
   std::int64_t expires_ms = 0;
   bool revived = false;
+  base::Uuid license{};  ///< known where its row was at hand
 };
 struct Lost {
   EndReason reason = EndReason::kExpired;
@@ -138,7 +139,10 @@ struct NoSession {};
 struct Forgotten {
   std::int64_t retry_ms = 0;
 };
-using HeartbeatOutcome = std::variant<Beat, Lost, NoSession, Forgotten>;
+/// Among others that were: its licence could not be asked, as while somebody else holds its lock. It may
+/// be asked for again.
+struct Unheard {};
+using HeartbeatOutcome = std::variant<Beat, Lost, NoSession, Forgotten, Unheard>;
 
 struct ReleaseCommand {
   base::Uuid license{};
@@ -150,6 +154,7 @@ struct ReleaseCommand {
 };
 struct ReleaseOutcome {
   bool released = false;
+  base::Uuid license{};  ///< where it was looked for
 };
 
 /// An operator ends a holding.

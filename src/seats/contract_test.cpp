@@ -196,6 +196,47 @@ TEST_P(SeatsContract, HeartbeatsOfThousandsInOneCallWaitForNobodyAndOneThatIsLos
   settling->Ask("rollback");
 }
 
+TEST_P(SeatsContract, AHeartbeatStandsInNoLaneInWhichALicenseIsWaitedFor) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "one lane writes";
+  a_.Create({});
+  const Grant grant = Granted(a_.Acquire("m1"));
+  const auto process = store_.NewProcess(LanesOfAServer());
+  wake::Registry wake(clock());
+  Seats seats(*process, wake, "b", Rules(), clock(), store_.metrics());
+  bool renewed = false;
+  seats.Heartbeat({"default", "ann", {grant.session}}, nullptr, [&](const auto& result) {
+    renewed = std::holds_alternative<Beat>(result.value().outcomes.front());
+  });
+  for (const std::size_t lane : {0u, 1u}) process->WriteLane(lane).RunOnce();
+  EXPECT_FALSE(renewed);
+  process->RenewalLane(0).RunOnce();
+  EXPECT_TRUE(renewed);
+}
+
+/// Nobody can be asked about a licence.
+struct LicensesAreHeld final : db::StepHook {
+  void Before(std::string_view step) override {
+    if (step == "seats.load_licenses") throw base::Fault(base::FaultKind::kContended, "held");
+  }
+  void After(std::string_view) override {}
+};
+
+TEST_P(SeatsContract, ALicenseThatCannotBeAskedCostsTheOthersOfACallNothing) {
+  a_.Create({});
+  a_.Create({.ttl_ms = 2'000, .key = "ACME-2026-KEY2"});
+  const base::Uuid live = Granted(a_.Acquire("m1")).session;
+  const base::Uuid late = Granted(a_.Acquire("m2", {.key = "ACME-2026-KEY2"})).session;
+  clock().Advance(3'000);
+  LicensesAreHeld held;
+  for (db::Lane* lane : a_.store().AllLanes()) lane->connection().SetHook(&held);
+  const auto outcomes = a_.HeartbeatAll({live, late});
+  Renewed(outcomes[0]);
+  EXPECT_TRUE(std::holds_alternative<Unheard>(outcomes[1]));
+  EXPECT_THROW(a_.Heartbeat(late), base::Fault) << "by itself it is refused";
+  for (db::Lane* lane : a_.store().AllLanes()) lane->connection().SetHook(nullptr);
+  EXPECT_TRUE(Renewed(a_.Heartbeat(late)).revived);
+}
+
 TEST_P(SeatsContract, AKeyIsOfOneLicenseInAnOrganisationAndUnknownElsewhere) {
   a_.Create({});
   EXPECT_FALSE(a_.TryCreate({}).license) << "taken";

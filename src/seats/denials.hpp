@@ -31,11 +31,14 @@ class Denials {
   };
   /// Everything, and forgets it.
   Taken Take();
+  /// It could not be told.
+  void PutBack(const NoteDenialsCommand& sum);
 
  private:
   struct Sum {
     std::int64_t count = 0;
     std::unordered_set<std::size_t> machines{};
+    std::int64_t machines_before = 0;  // of what was put back; may be the same ones
     std::int64_t from_ms = 0;
     std::int64_t to_ms = 0;
   };

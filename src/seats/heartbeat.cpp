@@ -137,7 +137,7 @@ void BeatHandler::WriteItems(db::Transaction& tx, Items items) {
       }
       row.expires_ms = std::max(row.expires_ms, row.terms.DeadlineFrom(now_ms));
       row.over_ms = std::max(row.over_ms, row.expires_ms);
-      reply.answers.emplace_back(Beat{now_ms, row.expires_ms, false});
+      reply.answers.emplace_back(Beat{now_ms, row.expires_ms, false, row.license});
       if (!request.adoption) {
         if (renewed.insert(session).second)
           renewals.push_back({row.license, row.slot, now_ms, row.expires_ms, 0, 0});

@@ -60,6 +60,7 @@ struct BeatReply {
 class BeatHandler final : public db::TypedHandler<BeatRequest, BeatReply> {
  public:
   std::string_view name() const override { return "seats.heartbeat"; }
+  db::LaneName lane() const override { return db::LaneName::NeverWaits(); }
   /// Of the first session.
   std::size_t KeyHash(const BeatRequest& request) const override;
 

@@ -1,6 +1,7 @@
 #include "seats/json.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,19 @@ void WriteLost(JsonWriter& json, const base::Uuid& session, std::string_view rea
   json.BeginObject().Field("session_id", session).Field("reason", reason);
   if (beat_ms > 0) json.Key("last_heartbeat_at").Time(beat_ms);
   json.EndObject();
+}
+
+/// Nothing where there are none.
+template <class Outcome>
+void WriteThoseThat(JsonWriter& json, std::string_view are, const std::vector<base::Uuid>& sessions,
+                    const std::vector<HeartbeatOutcome>& outcomes) {
+  bool any = false;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    if (!std::holds_alternative<Outcome>(outcomes[i])) continue;
+    if (!std::exchange(any, true)) json.Key(are).BeginArray();
+    json.Value(sessions[i]);
+  }
+  if (any) json.EndArray();
 }
 
 /// Metadata is a JSON object that was checked when it came in.
@@ -147,17 +161,10 @@ std::string BeatsJson(const std::vector<base::Uuid>& sessions,
       WriteLost(json, sessions[i], "unknown", 0);
   }
   json.EndArray();
-  // Neither alive nor lost: a store that was restored does not know. Their holders go on until their
-  // own deadlines.
-  const bool forgotten = std::ranges::any_of(outcomes, [](const HeartbeatOutcome& each) {
-    return std::holds_alternative<Forgotten>(each);
-  });
-  if (forgotten) {
-    json.Key("unknown_after_restore").BeginArray();
-    for (std::size_t i = 0; i < sessions.size(); ++i)
-      if (std::holds_alternative<Forgotten>(outcomes[i])) json.Value(sessions[i]);
-    json.EndArray();
-  }
+  // Neither alive nor lost, their holders go on until their own deadlines: a store that was restored does
+  // not know them, or their licence could not be asked.
+  WriteThoseThat<Forgotten>(json, "unknown_after_restore", sessions, outcomes);
+  WriteThoseThat<Unheard>(json, "ask_again", sessions, outcomes);
   json.EndObject();
   return body;
 }

@@ -100,6 +100,22 @@ TEST_P(SeatLog, DenialsAreSummedByLicense) {
   ExpectChain(license);
 }
 
+TEST_P(SeatLog, DenialsThatCannotBeWrittenAreToldNextTime) {
+  a_.Create({.seats = 1});
+  Granted(a_.Acquire("m1"));
+  Denied(a_.Acquire("m2"));
+  const std::int64_t first_ms = clock().WallMs();
+  clock().Advance(60'000 - 1);
+  a_.store().Stop();
+  a_.seats().FlushDenials();
+  a_.seats().denials().Note(base::Uuid(), "m3", clock().WallMs());
+  const auto sums = a_.seats().denials().Take().sums;
+  ASSERT_EQ(sums.size(), 2U);
+  EXPECT_EQ(sums[1].count, 1);
+  EXPECT_EQ(sums[1].machines, 1);
+  EXPECT_EQ(sums[1].from_ms, first_ms);
+}
+
 TEST_P(SeatLog, BeyondARetentionItBeginsAtACheckpointAndCanBeCheckedFromThere) {
   const base::Uuid license = a_.Create({.seats = 2, .ttl_ms = 60'000});
   const Grant grant = Granted(a_.Acquire("m1"));

@@ -9,7 +9,8 @@ constexpr const char* kRefusals[] = {"full",     "revoked",   "frozen",       "e
                                      "inactive", "not_found", "machine_held", "rate_limited"};
 constexpr const char* kHeartbeats = "license_heartbeats_total";
 constexpr const char* kHeartbeatsHelp = "Heartbeats of seats, by outcome.";
-constexpr const char* kBeatOutcomes[] = {"renewed", "revived", "lost", "unknown", "forgotten"};
+constexpr const char* kBeatOutcomes[] = {"renewed", "revived",   "lost",
+                                         "unknown", "forgotten", "unheard"};
 constexpr const char* kResumes = "license_resumes_total";
 constexpr const char* kResumesHelp =
     "Seats that the same machine took up again, by whether its former process may still be "

@@ -20,7 +20,7 @@ constexpr std::int64_t kSeats = 5;
 class RacingProcess {
  public:
   RacingProcess(store::TestStore& store, const std::string& id)
-      : store_(store.NewProcess()),
+      : store_(store.NewProcess(LanesOfAServer())),
         wake_(store.clock()),
         seats_(*store_, wake_, id, Rules(), store.clock(), store.metrics()) {
     store_->Start();

@@ -205,15 +205,19 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
         answer_.now_ms = std::max(answer_.now_ms, result.value().now_ms);
         const auto& answers = result.value().answers;
         for (std::size_t i = 0; i < answers.size(); ++i) {
-          if (const auto* ask = std::get_if<AskLicense>(&answers[i]))
+          if (const auto* ask = std::get_if<AskLicense>(&answers[i])) {
             by_license[ask->license].push_back(first + i);
-          else if (const auto* beat = std::get_if<Beat>(&answers[i]))
+            answer_.license = ask->license;
+          } else if (const auto* beat = std::get_if<Beat>(&answers[i])) {
             answer_.outcomes[first + i] = *beat;
-          else if (const auto* forgotten = std::get_if<Forgotten>(&answers[i]))
+            answer_.license = beat->license;
+          } else if (const auto* forgotten = std::get_if<Forgotten>(&answers[i]))
             answer_.outcomes[first + i] = *forgotten;
         }
         under_way_ += by_license.size();
       } else {
+        const std::size_t last = std::min(first + kBeatsAtOnce, answer_.outcomes.size());
+        for (std::size_t i = first; i < last; ++i) answer_.outcomes[i] = Unheard();
         fault_ = result.fault();
       }
     }
@@ -230,23 +234,26 @@ class Seats::Beating : public std::enable_shared_from_this<Seats::Beating> {
          places = std::move(places)](db::Result<std::vector<HeartbeatOutcome>> result) {
           {
             const base::Lock lock(self->mutex_);
-            if (result.ok())
-              for (std::size_t i = 0; i < places.size(); ++i)
-                self->answer_.outcomes[places[i]] = result.value()[i];
-            else
-              self->fault_ = result.fault();
+            for (std::size_t i = 0; i < places.size(); ++i)
+              self->answer_.outcomes[places[i]] =
+                  result.ok() ? result.value()[i] : HeartbeatOutcome(Unheard());
+            if (!result.ok()) self->fault_ = result.fault();
           }
           self->Ended();
         });
   }
 
-  /// One of those that are under way is; the last one answers.
+  /// One of those that are under way is; the last one answers. What one licence's trouble leaves unheard
+  /// costs the others nothing: they are told what became of them.
   void Ended() {
     {
       const base::Lock lock(mutex_);
       if (--under_way_ > 0) return;
     }
-    if (fault_) return done_(*fault_);
+    const bool nobody = std::ranges::all_of(answer_.outcomes, [](const HeartbeatOutcome& each) {
+      return std::holds_alternative<Unheard>(each);
+    });
+    if (fault_ && nobody) return done_(*fault_);
     for (const HeartbeatOutcome& outcome : answer_.outcomes) seats_.probe_.Beaten(outcome);
     done_(std::move(answer_));
   }
@@ -290,6 +297,21 @@ void Seats::RevokeSeat(RevokeSeatCommand command, base::Caller caller,
                     command.license = *place.value().license;
                     Settle<RevokeSeatOutcome>(std::move(command), std::move(caller),
                                               std::move(done));
+                  });
+}
+
+void Seats::RevokeSeatOnce(RevokeSeatCommand command, base::IdempotencyKey key, base::Caller caller,
+                           Callback<base::IdempotentReply<Outcome>> done) {
+  base::Executor* const home = caller.home;
+  locate_session_({command.session}, home,
+                  [this, command, key = std::move(key), caller = std::move(caller),
+                   done = std::move(done)](const db::Result<SessionPlace>& place) mutable {
+                    if (!place.ok()) return done(place.fault());
+                    if (!place.value().license)
+                      return done(base::IdempotentReply<Outcome>(Outcome(RevokeSeatOutcome())));
+                    command.license = *place.value().license;
+                    SettleOnce(std::move(command), std::move(key), std::move(caller),
+                               std::move(done));
                   });
 }
 
@@ -346,7 +368,9 @@ void Seats::FlushDenials() {
     base::LogWarn("seats.denied", "denied seats of more licences than are summed one by one",
                   {{"denials", taken.others}});
   for (const NoteDenialsCommand& sum : taken.sums)
-    Settle<SweepOutcome>(sum, nullptr, [](const auto&) {});
+    Settle<SweepOutcome>(sum, nullptr, [this, sum](const db::Result<SweepOutcome>& result) {
+      if (!result.ok() && !result.fault().outcome_unknown()) denials_.PutBack(sum);
+    });
 }
 
 }  // namespace tenure::seats

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,11 +58,14 @@ class Seats {
   struct Heartbeats {
     std::vector<HeartbeatOutcome> outcomes{};
     std::int64_t now_ms = 0;
+    std::optional<base::Uuid> license{};  ///< of one of them, where any is known
   };
   void Heartbeat(BeatRequest request, base::Caller caller, Callback<Heartbeats> done);
   /// Its licence is found first.
   void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
   void RevokeSeat(RevokeSeatCommand command, base::Caller caller, Callback<RevokeSeatOutcome> done);
+  void RevokeSeatOnce(RevokeSeatCommand command, base::IdempotencyKey key, base::Caller caller,
+                      Callback<base::IdempotentReply<Outcome>> done);
   /// REQUIRES: not kOpen.
   void Ticket(TicketCommand command, base::Caller caller, Callback<TicketOutcome> done);
   /// Waits until a seat is offered to it, or `wait_ms` have passed.
@@ -110,7 +114,7 @@ class Seats {
   db::Sweep<ForgetTickets> ForgetSomeTickets;
   db::Look<FindLogEnds> FindEndsOfLogs;
   db::Sweep<ForgetLog> ForgetSomeLog;
-  /// Writes what was denied since the last time. Returns at once; what cannot be written is lost.
+  /// Writes what was denied since the last time. Returns at once; what cannot be written is told next time.
   void FlushDenials();
   Denials& denials() { return denials_; }
 

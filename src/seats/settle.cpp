@@ -81,7 +81,9 @@ struct Decide {
     return ledger->Heartbeat(command);
   }
   Outcome operator()(const ReleaseCommand& command) const {
-    return ledger ? ledger->Release(command) : ReleaseOutcome();
+    ReleaseOutcome outcome = ledger ? ledger->Release(command) : ReleaseOutcome();
+    outcome.license = command.license;
+    return outcome;
   }
   Outcome operator()(const RevokeSeatCommand& command) const {
     return ledger ? ledger->RevokeSeat(command) : RevokeSeatOutcome();

@@ -16,6 +16,13 @@
 
 namespace tenure::seats {
 
+/// As a server has them, with one for heartbeats.
+inline db::StoreOptions LanesOfAServer() {
+  db::StoreOptions options;
+  options.renewal_lane = true;
+  return options;
+}
+
 /// One process with seats on a test's store, driven by hand.
 class TestProcess final : public store::Process {
  public:

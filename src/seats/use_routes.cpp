@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
@@ -20,6 +21,8 @@ using http::ExchangePtr;
 using http::JsonFields;
 
 constexpr std::size_t kMaxBeats = 10'000;
+constexpr std::string_view kSpanLicense = "license.id";
+constexpr std::string_view kSpanSession = "seat.session";
 std::string PersonKey(const ExchangePtr& exchange) { return http::RateKey(exchange->request()); }
 
 struct AskedSeat {
@@ -56,7 +59,7 @@ struct ReplyAcquired {
 
   void operator()(const Grant& grant) const {
     if (to->span()) {
-      to->span().Set("license.id", grant.license.ToString());
+      to->span().Set(kSpanLicense, grant.license.ToString());
       to->span().Set(kSpanResult, grant.resumed ? "resumed" : "granted");
     }
     if (grant.picked_up) parts.seats.probe().WaitedFor(grant.waited_ms);
@@ -64,7 +67,7 @@ struct ReplyAcquired {
   }
   void operator()(const Full& full) const {
     if (to->span()) {
-      to->span().Set("license.id", full.license.ToString());
+      to->span().Set(kSpanLicense, full.license.ToString());
       to->span().Set(kSpanResult, ToText(full.reason));
     }
     parts.seats.probe().Refused(full.reason == Full::Reason::kFull      ? Refusal::kFull
@@ -73,7 +76,10 @@ struct ReplyAcquired {
     to->Reply(FullProblem(full));
   }
   void operator()(const Waiting& waiting) const {
-    if (to->span()) to->span().Set(kSpanResult, "waiting");
+    if (to->span()) {
+      to->span().Set(kSpanLicense, waiting.license.ToString());
+      to->span().Set(kSpanResult, "waiting");
+    }
     to->ReplyJson(WaitingJson(waiting), 202);
   }
   void operator()(const MachineHeld& held) const {
@@ -145,6 +151,9 @@ struct ReplyBeat {
     Conclude("not_found");
     to->Reply(UnknownSession());
   }
+  void operator()(const Unheard&) const {
+    TENURE_CHECK(false, "a heartbeat that is alone is heard, or is a fault");
+  }
   void operator()(const Forgotten& forgotten) const {
     Conclude("forgotten");
     to->Reply(RestoredProblem(forgotten));
@@ -156,15 +165,36 @@ void Heartbeat(const RouteParts& parts, const ExchangePtr& exchange) {
   const base::Uuid session = PathUuid(exchange, 0, "session_id");
   if (!exchange->request().body.empty()) http::ExpectNoFields(exchange->request());
   parts.guards.heartbeat.Count(*exchange, session.ToString());
-  if (exchange->span()) exchange->span().Set("seat.session", session.ToString());
+  if (exchange->span()) exchange->span().Set(kSpanSession, session.ToString());
   parts.seats.Heartbeat(
       {http::TenantOf(exchange), exchange->request().principal->person, {session}},
       exchange->caller(),
       Answering(exchange,
                 [parts, session, begun](const ExchangePtr& to, const Seats::Heartbeats& beats) {
                   parts.seats.probe().BeatTook(base::MeasureMicros() - begun);
+                  if (to->span() && beats.license)
+                    to->span().Set(kSpanLicense, beats.license->ToString());
                   std::visit(ReplyBeat{to, session, beats.now_ms}, beats.outcomes.front());
                 }));
+}
+
+/// Of many: how many, and how many of them were lost; and of one that was, which and why.
+void DescribeBeats(const ExchangePtr& to, const std::vector<base::Uuid>& sessions,
+                   const Seats::Heartbeats& beats) {
+  if (!to->span()) return;
+  if (beats.license) to->span().Set(kSpanLicense, beats.license->ToString());
+  std::int64_t lost = 0;
+  std::string result = "renewed";
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    const auto* const known = std::get_if<Lost>(&beats.outcomes[i]);
+    if (!known && !std::holds_alternative<NoSession>(beats.outcomes[i])) continue;
+    if (lost++ > 0) continue;
+    to->span().Set(kSpanSession, sessions[i].ToString());
+    result = fmt::format("lost:{}", known ? ToText(known->reason) : "unknown");
+  }
+  to->span().Set("seat.count", static_cast<std::int64_t>(sessions.size()));
+  to->span().Set("seat.lost", lost);
+  to->span().Set(kSpanResult, result);
 }
 
 void HeartbeatMany(const RouteParts& parts, const ExchangePtr& exchange) {
@@ -183,10 +213,7 @@ void HeartbeatMany(const RouteParts& parts, const ExchangePtr& exchange) {
       Answering(exchange,
                 [parts, sessions, begun](const ExchangePtr& to, const Seats::Heartbeats& beats) {
                   parts.seats.probe().BeatTook(base::MeasureMicros() - begun);
-                  if (to->span()) {
-                    to->span().Set("seat.count", static_cast<std::int64_t>(sessions.size()));
-                    to->span().Set(kSpanResult, "renewed");
-                  }
+                  DescribeBeats(to, sessions, beats);
                   to->ReplyJson(BeatsJson(sessions, beats.outcomes, beats.now_ms));
                 }));
 }
@@ -198,7 +225,11 @@ void Release(const RouteParts& parts, const ExchangePtr& exchange) {
       {{}, http::TenantOf(exchange), exchange->request().principal->person, session},
       exchange->caller(),
       Answering(exchange, [](const ExchangePtr& to, const ReleaseOutcome& outcome) {
-        if (to->span()) to->span().Set(kSpanResult, outcome.released ? "released" : "not_found");
+        if (to->span()) {
+          if (outcome.license != base::Uuid())
+            to->span().Set(kSpanLicense, outcome.license.ToString());
+          to->span().Set(kSpanResult, outcome.released ? "released" : "not_found");
+        }
         if (!outcome.released) return to->Reply(UnknownSession());
         to->Reply(http::Response{.status = 204});
       }));

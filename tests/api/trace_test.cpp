@@ -187,6 +187,38 @@ TEST_F(Traces, AHeartbeatOfManyIsOneSpanThatNamesWhatWasLost) {
   EXPECT_EQ(span.attributes.at("lease.result"), "lost:released");
 }
 
+TEST_F(Traces, EachOutcomeOfASeatHasItsWordAndItsLicense) {
+  const auto server = Serve();
+  const Api api(*server);
+  const std::string path = "/api/v1/licenses";
+  const Json license = api.Call("POST", path, R"({"seats":1})").Json();
+  const auto acquire = [&](const std::string& more) {
+    return api.Call("POST", path + "/acquire",
+                    R"({"license_key":")" + license["license_key"].Text() + "\"," + more + "}");
+  };
+  const std::string session = acquire(R"("machine_id":"m1")").Json()["session_id"].Text();
+  acquire(R"("machine_id":"m2")");
+  const std::string one = path + "/sessions/" + session;
+  api.Call("PATCH", one + "/heartbeat");
+  api.Call("DELETE", one);
+  api.Call("DELETE", one);
+  api.Call("PATCH", one + "/heartbeat");
+  api.Call("POST", path + "/heartbeats", R"({"session_ids":[")" + session + "\"]}");
+  std::vector<std::string> seen;
+  const auto spans = Await(7);
+  for (const SeenSpan& span : spans) {
+    seen.push_back(span.name + " " + span.attributes.at("seat.result"));
+    EXPECT_EQ(span.attributes.at("license.id"), license["id"].Text()) << seen.back();
+  }
+  EXPECT_THAT(seen,
+              ElementsAre("Seat.Acquire granted", "Seat.Acquire full", "Seat.Heartbeat renewed",
+                          "Seat.Release released", "Seat.Release not_found",
+                          "Seat.Heartbeat lost:released", "Seat.Heartbeat lost:released"));
+  EXPECT_EQ(spans.back().attributes.at("seat.session"), session);
+  EXPECT_EQ(spans.back().attributes.at("seat.count"), "1");
+  EXPECT_EQ(spans.back().attributes.at("seat.lost"), "1");
+}
+
 TEST_F(Traces, TheWorkOnAMessageIsInTheTraceOfWhoSentIt) {
   const auto server = Serve();
   const Topic topic{Api(*server)};

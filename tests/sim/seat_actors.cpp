@@ -216,6 +216,7 @@ void SeatRun::AfterBeat(std::size_t index, const base::Uuid& session, std::int64
     return;
   }
   if (std::holds_alternative<seats::Forgotten>(outcome)) return;
+  if (std::holds_alternative<seats::Unheard>(outcome)) return book_.Misses();
   const auto* lost = std::get_if<seats::Lost>(&outcome);
   Trace(fmt::format("{} is lost: {}", NameOf(session),
                     lost ? seats::ToText(lost->reason) : "unknown"));
