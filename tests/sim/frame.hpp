@@ -331,12 +331,19 @@ void ExpectReplays() {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) support::ExpectTheSame(one, another, seed);
 }
 
+template <class Planted>
+struct PlantedBug {
+  Planted planted{};
+  const char* by_name = "";
+  std::uint64_t known = 0;  ///< a seed that finds it, tried first; 0: none is known
+};
+
 /// Each planted bug is found by one of so many seeds, and called by its name.
 template <class OneSeed>
 void ExpectFound(std::uint64_t seeds,
-                 std::initializer_list<std::pair<typename OneSeed::Planted, const char*>> bugs) {
-  for (const auto& [planted, by_name] : bugs)
-    support::ExpectFound(Simulation<OneSeed>(planted), seeds, by_name);
+                 std::initializer_list<PlantedBug<typename OneSeed::Planted>> bugs) {
+  for (const auto& [planted, by_name, known] : bugs)
+    support::ExpectFound(Simulation<OneSeed>(planted), seeds, by_name, known);
 }
 
 }  // namespace tenure::sim

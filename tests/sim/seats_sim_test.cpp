@@ -20,16 +20,16 @@ TEST(SimulatedSeats, ASeedReplaysExactly) { ExpectReplays<SeatRun>(); }
 
 TEST(SimulatedSeats, EveryPlantedBugIsFound) {
   using enum SeatRun::Planted;
-  ExpectFound<SeatRun>(300, {{kGrantWhileDraining, "K1"},
-                             {kDeadlineMovesBack, "K1"},
-                             {kRevivePastTheLine, "overtakes"},
-                             {kOfferIsASignal, "and it is not given it"},
+  ExpectFound<SeatRun>(300, {{kGrantWhileDraining, "K1", 12},
+                             {kDeadlineMovesBack, "K1", 56},
+                             {kRevivePastTheLine, "overtakes", 62},
+                             {kOfferIsASignal, "and it is not given it", 119},
                              {kResumeByAnybody, "who still believes in it"},
-                             {kPriorIsForgotten, "K1"},
-                             {kExpiredWhenWritten, "EXPIRED"},
-                             {kLookIsNotLowered, "K2"},
-                             {kLogInAnotherTransaction, "prove"}});
-  ExpectFound<RestoredSeatRun>(300, {{kReviveInTheFreeze, "K1"}, {kNoFreeze, "K1"}});
+                             {kPriorIsForgotten, "K1", 20},
+                             {kExpiredWhenWritten, "EXPIRED", 5},
+                             {kLookIsNotLowered, "K2", 2},
+                             {kLogInAnotherTransaction, "prove", 43}});
+  ExpectFound<RestoredSeatRun>(300, {{kReviveInTheFreeze, "K1", 50}, {kNoFreeze, "K1", 4}});
 }
 
 }  // namespace
