@@ -4,10 +4,14 @@ import hashlib
 import http.client
 import json
 import os
+import random
+import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from .clients import HERE, pgbench, wrk, wrk_server
-from .process import run
+from .process import Failed, run
 from .servers import Tenure
 
 CONNECTIONS = 64
@@ -59,6 +63,44 @@ def cycles(bench, server, licenses, seconds, also=()):
     for name in ("server_cpu_us", "client_cpu_us"):
         result[name] *= REQUESTS_OF_A_CYCLE
     return result
+
+
+def cycles_over(bench, servers, licenses, seconds):
+    """The same at several servers at once, each with a wrk and its share of the connections; the rates' sum."""
+    keys = keys_file(bench, licenses)
+
+    def one(server):
+        return wrk("seats_cycle.lua", server.url, CONNECTIONS // len(servers), seconds, [keys])["rate"]
+
+    with ThreadPoolExecutor(len(servers)) as pool:
+        return sum(pool.map(one, servers)) / REQUESTS_OF_A_CYCLE
+
+
+def beat_at(server, sessions, per_second, seconds, connections=8):
+    """Single heartbeats of random sessions at a fixed rate, each at a random moment of its slot. Returns how many
+    there were, and how many of them were late by more than a slot: then the rate was not kept."""
+    slot, end, done, late = connections / per_second, time.monotonic() + seconds, [], []
+
+    def one(number):
+        client, chance = Client(server), random.Random(number)
+        count = behind = 0
+        begin = time.monotonic()
+        while (at := begin + (count + chance.random()) * slot) < end:
+            time.sleep(max(0.0, at - time.monotonic()))
+            behind += time.monotonic() - at > slot
+            client.call("PATCH", f"/sessions/{chance.choice(sessions)}/heartbeat")
+            count += 1
+        done.append(count)
+        late.append(behind)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(connections)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if len(done) < connections:
+        raise Failed("a heartbeat was not answered with 200")
+    return sum(done), sum(late)
 
 
 def fill(bench, server, licenses, count):

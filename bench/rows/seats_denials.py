@@ -2,9 +2,11 @@
 
 from harness.clients import load, wrk_server, wrk_tenure
 from harness.figures import Figure, in_turns
+from harness.process import Failed
 from harness.seats import CONNECTIONS, Client, keys_file, make_licenses, serve
 
 NAME = "seats-denials"
+DENIALS = r'license_acquire_failures_total\{reason="full"\}'
 KEYS = 10_000
 
 
@@ -23,8 +25,15 @@ def measure(bench):
             load(bench, "bodies", count=KEYS, file=sessions)
             figure = Figure(NAME, f"denial of a full licence, {engine}, {CONNECTIONS} connections",
                             "PUT /sessions existing", "/s", 1, ">=")
-            in_turns(figure, bench.repeat,
-                     lambda: wrk_server(server, "seats_denied.lua", CONNECTIONS, bench.seconds, [keys], 1, also),
+
+            def denials():
+                before = server.metric(DENIALS)
+                result = wrk_server(server, "seats_denied.lua", CONNECTIONS, bench.seconds, [keys], 1, also)
+                if server.metric(DENIALS) - before < result["requests"]:
+                    raise Failed("not every request was denied")
+                return result
+
+            in_turns(figure, bench.repeat, denials,
                      lambda: wrk_tenure(server, 200, "put_existing.lua", CONNECTIONS, bench.seconds, [sessions],
                                         also=also))
             figures.append(figure)

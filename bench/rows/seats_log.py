@@ -12,7 +12,9 @@ GROWTH = 1.3
 
 LONG_LOG = """
 insert into tenure.seat_log (license_id, seq, at_ms, kind, session_id, slot, fence, detail, hash)
-select '{license}', i + 1, 1766311200000 + i, 'LICENSE_SEAT_ACQUIRED', gen_random_uuid(), i % 100 + 1, i,
+select '{license}', i + 1, 1766311200000 + i, 'LICENSE_SEAT_ACQUIRED',
+       (lpad(to_hex(1766311200000 + i), 12, '0') || '7' || substr(md5(i::text), 1, 3) || '8' || substr(md5(i::text), 4, 15))::uuid,
+       i % 100 + 1, i,
        '{{"machine":"m","person":"p"}}', decode(repeat('00', 32), 'hex') from generate_series(1, {entries}) i
 """
 
