@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "app/attention.hpp"
 #include "app/descriptors.hpp"
+#include "app/search_route.hpp"
 #include "app/store_setup.hpp"
 #include "base/clock.hpp"
 #include "config/kinds.hpp"
@@ -30,11 +32,13 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
 }
 
 http::Router AllRoutes(const config::Settings& settings, const server::Capabilities& capabilities,
-                       const OpsParts& ops, const MeParts& me) {
+                       const OpsParts& ops, const MeParts& me, const overview::Overview& overview) {
   http::Router router;
   for (const server::Running& each : capabilities.running()) each.add_routes(router);
   AddOpsRoutes(router, ops);
   AddMeRoute(router, me);
+  AddSearchRoute(router, capabilities);
+  overview::AddRoutes(router, overview);
   if (settings.dashboard) page::AddRoutes(router);
   return router;
 }
@@ -197,12 +201,13 @@ Service::Service(const config::Settings& settings, const std::string& process,
              metrics_),
       ops_{store_,       background_, watch_, capabilities_, metrics_, store_.engine().place(),
            installation_},
+      overview_(OverviewParts()),
       auth_(MakeIf<auth::Authentication>(settings_.auth.enabled(), settings_.auth,
                                          base::SystemClock(), metrics_)),
       certificate_(MakeIf<http::CertificateKeeper>(settings_.tls.enabled(), FilesOf(settings_.tls),
                                                    base::SystemClock(), metrics_)),
       me_{list_, process_, store_.engine(), router_, settings_.auth.enabled()},
-      router_(AllRoutes(settings_, capabilities_, ops_, me_)),
+      router_(AllRoutes(settings_, capabilities_, ops_, me_, overview_)),
       server_(ServerOptionsOf(settings_, capabilities, certificate_.get()), router_, metrics_,
               base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_),
       ops_router_(OpsListenerRoutes(ops_)),
@@ -223,7 +228,25 @@ Service::Service(const config::Settings& settings, const std::string& process,
     if (!settings_.workers) continue;
     for (const server::Task& task : each.tasks) server_tasks_.Add(task);
   }
+  // Behind the jobs that count: what they count at the start is shown at once.
+  background_.Add({"overview", server::kOftenMs, [this](const auto&) { overview_.Look(); }});
   if (settings_.workers) server_tasks_.Add(AnswerTask(store_, forget_));
+}
+
+overview::Parts Service::OverviewParts() {
+  overview::Parts parts{.store = store_,
+                        .clock = base::SystemClock(),
+                        .process = process_,
+                        .version = TENURE_VERSION,
+                        .workers = settings_.workers};
+  for (std::size_t i = 0; i < list_.size(); ++i)
+    if (const auto& glance = capabilities_.running()[i].glance)
+      parts.glances.emplace_back(list_[i].name, glance);
+  parts.concerns = [this] {
+    return ConcernsOf(ops_, certificate_ ? certificate_->end_s() : 0, base::SystemClock().WallMs());
+  };
+  parts.traffic = [this] { return server_.traffic(); };
+  return parts;
 }
 
 void Service::Start() {
@@ -261,6 +284,7 @@ void Service::Stop() {
   if (auth_) auth_->Stop();
   if (certificate_) certificate_->Stop();
   background_.Stop();
+  overview_.Leave();
   capabilities_.Stop();
   watch_.Stop();
   if (feed_) feed_->Stop();

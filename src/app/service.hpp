@@ -18,6 +18,7 @@
 #include "http/rate_limits.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
+#include "overview/overview.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
 #include "wake/registry.hpp"
@@ -78,6 +79,9 @@ class Service {
   const http::Router& router() const { return router_; }
 
  private:
+  /// What the overview is made of; it asks only while the service runs.
+  overview::Parts OverviewParts();
+
   // In order of dependence: what stands below uses what stands above.
   const config::Settings settings_;
   const std::string process_;
@@ -95,6 +99,7 @@ class Service {
   Background background_;
   StoreWatch watch_;
   OpsParts ops_;
+  overview::Overview overview_;
   const std::unique_ptr<auth::Authentication> auth_;            // null: protected mode
   const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP
   const MeParts me_;

@@ -21,6 +21,7 @@
 #include "db/sqlite/engine.hpp"
 #include "db/store.hpp"
 #include "db_sql/queries.hpp"
+#include "overview_sql/queries.hpp"
 #include "server/capability.hpp"
 #include "telemetry/trace.hpp"
 #include "wake/registry.hpp"
@@ -141,6 +142,7 @@ std::span<const db::Query* const> AllQueries() {
   static const std::vector<const db::Query*> all = [] {
     const auto own = db::sql::All();
     std::vector<const db::Query*> queries(own.begin(), own.end());
+    for (const db::Query* query : overview::sql::All()) queries.push_back(query);
     // Two capabilities may need the same: each is prepared once.
     for (const server::Capability& each : AllCapabilities())
       for (const db::Query* query : each.queries)

@@ -29,6 +29,7 @@ struct Actor {
   std::string person{};
   std::string address{};  ///< where the request came from; empty: not known
   std::string request_id{};
+  std::string reason{};  ///< why, in that person's words; empty: not said
 };
 
 /// Who asks for a change: where the answer goes, and under which fences the change may happen. A

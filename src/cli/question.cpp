@@ -221,6 +221,16 @@ TextTable TableOf(const std::vector<Column>& columns, const std::vector<std::str
   return table;
 }
 
+Print Explained() {
+  return [](const Answer& answer, const Given&) {
+    const JsonRow why = JsonRow::Parse(answer.body);
+    std::string text = config::Printable(why.Text("sentence")) + "\n";
+    const std::string next = JsonRow::Parse(why.Text("next")).Text("text");
+    if (!next.empty()) text += config::Printable(next) + "\n";
+    return text;
+  };
+}
+
 Print Table(std::vector<Column> columns, std::string_view items) {
   return [columns = std::move(columns), items](const Answer& answer, const Given&) {
     return TableOf(columns, JsonRow::Parse(answer.body).Items(items), answer.server_now_ms).Text();

@@ -52,6 +52,8 @@ using Print = std::function<std::string(const Answer& answer, const Given& given
 Print Sentence(std::string_view text);
 /// Lines, with labels of that width.
 Print Block(std::size_t width, std::vector<Detail> details);
+/// What GET /api/v1/why/{kind}/{id} says: the server's sentence, word for word, and what comes next.
+Print Explained();
 /// All items of an answer that has no pages.
 Print Table(std::vector<Column> columns, std::string_view items = "items");
 

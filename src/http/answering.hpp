@@ -100,7 +100,8 @@ inline base::Actor ActorOf(const ExchangePtr& exchange, std::string act) {
           .tenant = TenantOf(exchange),
           .person = request.principal->person,
           .address = request.client_address,
-          .request_id = request.request_id};
+          .request_id = request.request_id,
+          .reason = exchange->reason()};
 }
 
 /// `exchange->caller()` for an act that goes on record with what it changes.

@@ -63,6 +63,9 @@ class CertificateKeeper {
   void Start();
   void Stop();
 
+  /// When the certificate that is shown ends, in seconds since 1970.
+  std::int64_t end_s() const { return ends_.value(); }
+
   /// For a connection that was accepted: the server's side, before its handshake. `socket` stays
   /// the caller's and is not to block.
   TlsSession NewSession(int socket) const;

@@ -94,7 +94,7 @@ void Exchange::Reply(Response response) {
   if (response.status >= 500) span_.Fail();
   span_.End();
   if (connection_->closed()) return connection_->ForgetWaiter();
-  probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_);
+  probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_, waited_);
   if (quota_.limit > 0) quota_.AddTo(response);
   connection_->Answer(std::move(response));
 }
@@ -114,6 +114,7 @@ void Exchange::CheckMayWait() const {
 
 Waits::Share Exchange::BeginWait(std::size_t things) {
   CheckMayWait();
+  waited_ = true;
   return connection_->waits().Begin(*request().principal, things);
 }
 

@@ -41,6 +41,10 @@ class Exchange final : public base::LogSource {
   /// The loop of this connection; outlives the exchange.
   base::Executor& executor();
 
+  /// Why who asks does so, as the route has read it: for the record of acts.
+  void set_reason(std::string reason) { reason_ = std::move(reason); }
+  const std::string& reason() const { return reason_; }
+
   /// For changes: the answer comes home to this loop, and the change happens only under the
   /// request's fences.
   base::Caller caller() { return {&executor(), request().fences}; }
@@ -106,8 +110,10 @@ class Exchange final : public base::LogSource {
   RouteProbe* probe_;
   telemetry::Span span_;
   Quota quota_;
+  std::string reason_;
   const std::int64_t started_us_;
   bool replied_ = false;
+  bool waited_ = false;
 };
 
 /// Where the request says that it hangs; nothing when it says nothing, or nothing proper.

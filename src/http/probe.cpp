@@ -15,11 +15,21 @@ RouteProbe::RouteProbe(telemetry::Registry& registry, std::string route)
       route_(std::move(route)),
       duration_(registry.GetHistogram(
           "tenure_http_request_duration_seconds", "From a request's last byte to its answer.",
-          telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"route", route_}})) {}
+          telemetry::LatencyBounds(), telemetry::kMicrosPerSecond, {{"route", route_}})),
+      unwaited_(telemetry::LatencyBounds(), telemetry::kMicrosPerSecond) {}
 
-void RouteProbe::Answered(Method method, int status, std::int64_t duration_us) {
+void RouteProbe::Answered(Method method, int status, std::int64_t duration_us, bool waited) {
   CounterOf(method, status).Add();
   duration_.Observe(duration_us);
+  answered_.Add();
+  if (status >= 500) failed_.Add();
+  if (!waited) unwaited_.Observe(duration_us);
+}
+
+void RouteProbe::AddTo(Traffic& traffic) const {
+  traffic.answered += answered_.value();
+  traffic.failed += failed_.value();
+  unwaited_.AddCountsTo(traffic.by_latency);
 }
 
 telemetry::Counter& RouteProbe::CounterOf(Method method, int status) {
@@ -49,6 +59,13 @@ Probe::Probe(telemetry::Registry& registry, std::span<const Route> routes)
     rejected_[i] = &registry.GetCounter(
         "tenure_http_rejected_total", "Connections whose bytes never became a request.",
         {{"reason", std::string(ToText(static_cast<Rejection>(i)))}});
+}
+
+Traffic Probe::traffic() const {
+  Traffic traffic;
+  for (const RouteProbe& route : routes_) route.AddTo(traffic);
+  unmatched_.AddTo(traffic);
+  return traffic;
 }
 
 }  // namespace tenure::http

@@ -9,6 +9,7 @@
 
 #include "http/message.hpp"
 #include "http/router.hpp"
+#include "http/traffic.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace tenure::http {
@@ -19,7 +20,9 @@ class RouteProbe {
  public:
   RouteProbe(telemetry::Registry& registry, std::string route);
 
-  void Answered(Method method, int status, std::int64_t duration_us);
+  /// `waited`: the answer had to wait for something, so how long it took tells nothing of the server.
+  void Answered(Method method, int status, std::int64_t duration_us, bool waited);
+  void AddTo(Traffic& traffic) const;
 
  private:
   static constexpr std::size_t kMethods = 7;
@@ -31,6 +34,9 @@ class RouteProbe {
   telemetry::Registry& registry_;
   const std::string route_;
   telemetry::Histogram& duration_;
+  telemetry::Histogram unwaited_;  // of those that did not wait; not shown by itself
+  telemetry::Counter answered_;    // the same of all
+  telemetry::Counter failed_;
   // Filled when a status is first answered: the registry gives every thread the same counter.
   std::array<std::array<std::atomic<telemetry::Counter*>, kStatuses>, kMethods> counters_{};
 };
@@ -45,6 +51,7 @@ class Probe {
     return routes_[static_cast<std::size_t>(&route - first_route_)];
   }
   RouteProbe& unmatched() { return unmatched_; }
+  Traffic traffic() const;
 
   void ConnectionOpened() { connections_.Add(1); }
   void ConnectionClosed() { connections_.Add(-1); }

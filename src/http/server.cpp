@@ -256,6 +256,7 @@ class Server::Impl {
   std::uint16_t port() const { return listener_ ? listener_->port() : context_.options.port; }
 
   void UseRates(const std::vector<RateClass>& classes) { context_.limits.Use(classes); }
+  Traffic traffic() const { return context_.probe.traffic(); }
 
   void Stop(std::int64_t grace_ms) {
     if (threads_.empty()) return;
@@ -318,6 +319,7 @@ Server::Server(ServerOptions options, const Router& router, telemetry::Registry&
 
 Server::~Server() { Stop(0); }
 
+Traffic Server::traffic() const { return impl_->traffic(); }
 void Server::UseRates(const std::vector<RateClass>& classes) { impl_->UseRates(classes); }
 
 void Server::Start() { impl_->Start(); }

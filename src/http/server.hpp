@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "http/rate_limits.hpp"
 #include "http/router.hpp"
+#include "http/traffic.hpp"
 #include "http/trusted_proxies.hpp"
 #include "http/waits.hpp"
 #include "telemetry/metrics.hpp"
@@ -82,6 +83,9 @@ class Server {
 
   /// From now on these limits; any thread (rate_limits.hpp).
   void UseRates(const std::vector<RateClass>& classes);
+
+  /// What was answered since the start; any thread.
+  Traffic traffic() const;
 
  private:
   class Impl;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "inbox/inbox.hpp"
 #include "inbox_sql/queries.hpp"
 #include "server/capability.hpp"
@@ -15,6 +17,17 @@ void RunRetention(Inbox& inbox, std::int64_t retention_ms, const TaskRun& run) {
   inbox.probe().Forgotten(server::SweepAll(
       run, inbox.TidySome, {retention_ms},
       {"inbox.forgotten", "removed inbound messages after their retention", "messages"}));
+}
+
+explain::Glance GlanceOf(std::int64_t stuck) {
+  explain::Glance glance{.figures = {{"stuck", stuck}}};
+  if (stuck > 0)
+    glance.concerns.push_back(
+        {.name = "TenureInboxStuck",
+         .sentence = fmt::format("Of inbound messages, {} stuck: the worker crashed more than five "
+                                 "minutes ago, and their source has not delivered them again.",
+                                 stuck == 1 ? "one is" : fmt::format("{} are", stuck))});
+  return glance;
 }
 
 server::Running Run(const server::Parts& parts, const server::Others&) {
@@ -31,9 +44,13 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
                     [&inbox, retention_ms = settings.retention_ms](const TaskRun& run) {
                       RunRetention(inbox, retention_ms, run);
                     }}};
-  running.jobs = {{"gauges.inbox", server::kCountIntervalMs, [&inbox](const auto&) {
-                     inbox.probe().StuckCounted(server::Await(inbox.CountStuck));
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.inbox", server::kCountIntervalMs, [&inbox, latest](const auto&) {
+                     const std::int64_t stuck = server::Await(inbox.CountStuck);
+                     inbox.probe().StuckCounted(stuck);
+                     latest->Set(GlanceOf(stuck));
                    }}};
+  running.glance = [latest] { return latest->Get(); };
   return running;
 }
 

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+
+#include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/time_text.hpp"
+#include "explain/explanation.hpp"
 #include "jobs/file_jobs.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs_sql/queries.hpp"
@@ -26,6 +31,9 @@ ChangeLimits LimitsOf(const config::JobSettings& settings) {
 ForgetRequest ForgetOf(const config::JobSettings& settings) {
   return {settings.retention_ms, std::min(settings.retention_ms, settings.skipped_retention_ms)};
 }
+
+/// As ops/alerts.yaml has it.
+constexpr std::int64_t kLateMs = 30'000;
 
 struct Process {
   Process(const server::Parts& parts, messages::Messages& messages)
@@ -83,7 +91,42 @@ std::int64_t ExpectedMs(const WatchedJob& job, const calendar::Zones& zones) {
   return next.size() < 2 ? 0 : next.back().time_ms;
 }
 
-void Count(Jobs& jobs) {
+explain::Glance GlanceOf(const Figures& figures, const std::vector<Watched>& watched,
+                         std::int64_t now_ms) {
+  explain::Glance glance{.figures = {{"jobs", figures.jobs},
+                                     {"failing", figures.failing},
+                                     {"overdue_seconds", figures.overdue_ms / 1'000}}};
+  if (figures.overdue_ms > kLateMs)
+    glance.concerns.push_back(
+        {.name = "TenureJobsLate",
+         .sentence = fmt::format("A job is {} late: no process with workers fires it.",
+                                 base::SpanText(figures.overdue_ms)),
+         .since_ms = now_ms - figures.overdue_ms,
+         .link = "/jobs",
+         .command = "tenure job list"});
+  if (figures.failing > 0)
+    glance.concerns.push_back(
+        {.name = "TenureJobFailing",
+         .sentence = fmt::format("The last three runs of {} are dead.",
+                                 explain::Counted(figures.failing, "one job", "jobs")),
+         .link = "/jobs",
+         .command = "tenure job list"});
+  for (const Watched& job : watched)
+    if (job.expected_ms > 0 && job.expected_ms < now_ms &&
+        glance.concerns.size() < explain::kMostNamed)
+      glance.concerns.push_back(
+          {.name = "TenureJobMissedSuccess",
+           .tenant = job.key.tenant,
+           .sentence = fmt::format("{} should have succeeded by {}.", job.key.name,
+                                   base::UtcText(job.expected_ms)),
+           .since_ms = job.expected_ms,
+           .link = "/jobs/" + job.key.name,
+           .command = "tenure why job " + job.key.name,
+           .others = "jobs that did not succeed for two intervals"});
+  return glance;
+}
+
+void Count(Jobs& jobs, explain::Latest& latest) {
   const Figures figures = server::Await(jobs.Count);
   jobs.probe().Counted(figures.jobs, figures.overdue_ms, figures.failing);
   const auto zones = jobs.zones().Get();
@@ -91,6 +134,7 @@ void Count(Jobs& jobs) {
   for (const WatchedJob& job : server::Await(jobs.Watch).jobs)
     watched.push_back({job.row.key, job.success_ms, ExpectedMs(job, *zones)});
   jobs.probe().WatchedAre(watched);
+  latest.Set(GlanceOf(figures, watched, jobs.clock().WallMs()));
 }
 
 /// Jobs whose next time is another one by the tzdata that this process has. Any number of processes
@@ -133,6 +177,26 @@ void RenewZones(Process& process, bool may_change, const std::atomic<bool>& stop
   process.is_computed = true;
 }
 
+void FindNames(Jobs& jobs, const server::Search& search, base::Caller caller,
+               server::Finder::Done done) {
+  if (!search.MayBegin() || !IsJobName(search.text)) return done(server::FoundList());
+  JobsRequest request;
+  request.tenant = search.tenant;
+  request.after = server::JustBefore(search.text);
+  request.limit = server::kMostFound;
+  jobs.List(std::move(request), std::move(caller),
+            server::Finding(std::move(done), [text = search.text](const db::Page<JobView>& page) {
+              server::FoundList found;
+              for (const JobView& job : page.rows)
+                if (job.row.key.name.starts_with(text))
+                  found.push_back({"job", job.row.key.name, job.row.definition.topic,
+                                   !job.row.definition.enabled ? "disabled"
+                                   : job.row.paused_ms > 0     ? "paused"
+                                                               : "scheduled"});
+              return found;
+            }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const auto process = std::make_shared<Process>(parts, others.Of<messages::Messages>());
   Jobs& jobs = process->jobs;
@@ -148,8 +212,12 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
              run, jobs.ForgetSome, forget,
              {"jobs.forgotten", "removed runs of jobs after their retention", "runs"}));
        }}};
+  const auto latest = std::make_shared<explain::Latest>();
+  running.finders = {{"jobs:read", std::bind_front(FindNames, std::ref(jobs))}};
+  running.glance = [latest] { return latest->Get(); };
   running.jobs = {
-      {"gauges.jobs", server::kCountIntervalMs, [&jobs](const auto&) { Count(jobs); }},
+      {"gauges.jobs", server::kCountIntervalMs,
+       [&jobs, latest](const auto&) { Count(jobs, *latest); }},
       {"jobs.apply", server::kOftenMs,
        [process, &settings = parts.settings](const auto&) { ApplyAtStart(*process, settings); }},
       {"jobs.zones", kRenewIntervalMs,

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/time_text.hpp"
 #include "cli/question.hpp"
-#include "cli/server.hpp"
-#include "config/printable.hpp"
 #include "jobs/capability.hpp"
 #include "jobs/job.hpp"
 
@@ -14,7 +11,6 @@ using cli::Answer;
 using cli::Flags;
 using cli::Given;
 using cli::JsonRow;
-using config::Printable;
 using std::string_view;
 using Now = std::optional<std::int64_t>;
 
@@ -80,105 +76,6 @@ std::string Upcoming(const Answer& answer, const Given& given) {
                                             {"CLOCK", 8, "flag", cli::OrDash}};
   static_cast<void>(given);
   return cli::TableOf(columns, row.Items("upcoming"), std::nullopt).Text();
-}
-
-// `why job`: the job in sentences.
-
-std::string NextSentence(const JsonRow& job) {
-  if (!job.Bool("enabled")) return "It is disabled: nothing is due.";
-  if (const std::string paused = job.Text("paused"); !paused.empty()) {
-    const JsonRow pause = JsonRow::Parse(paused);
-    const std::string until = pause.Text("until");
-    return fmt::format("It is paused since {}{} (\"{}\"); `tenure job resume {}` ends that.",
-                       Printable(pause.Text("since")),
-                       until.empty() ? "" : " until " + Printable(until),
-                       Printable(pause.Text("reason")), Printable(job.Text("name")));
-  }
-  const std::vector<std::string> upcoming = job.Items("upcoming");
-  if (upcoming.empty()) return "Its schedule names no further time.";
-  const JsonRow next = JsonRow::Parse(upcoming.front());
-  return fmt::format("It runs next at {} {} ({}).", Printable(next.Text("local_time")),
-                     Printable(job.Text("time_zone")), Printable(next.Text("time")));
-}
-
-std::string RunSentence(const JsonRow& run) {
-  const std::string status = run.Text("status");
-  const std::string at = Printable(run.Text("nominal_time"));
-  if (status == "claimed")
-    return fmt::format("that of {} is still claimed by {} until {}", at,
-                       Printable(run.Text("owner")), Printable(run.Text("held_until")));
-  if (status == "retrying")
-    return fmt::format("that of {} is tried again at {} (\"{}\")", at,
-                       Printable(run.Text("retry_at")), Printable(run.Text("error")));
-  if (status == "ready") return fmt::format("that of {} is ready, and nobody claims it", at);
-  return fmt::format("that of {} was not over", at);
-}
-
-/// Of the last run, and of what stood in its way.
-std::string LastSentence(const std::vector<JsonRow>& runs) {
-  if (runs.empty()) return "It has not run yet.";
-  const JsonRow& last = runs.front();
-  const std::string at = Printable(last.Text("nominal_time"));
-  const std::string status = last.Text("status");
-  if (status == "skipped" && last.Text("skipped_reason") == "missed")
-    return fmt::format("{} times from {} to {} were missed and left out.",
-                       last.Number("skipped_times"), Printable(last.Text("skipped_from")), at);
-  if (status == "skipped" || status == "waiting") {
-    const std::string verb = status == "waiting" ? "waits" : "was skipped";
-    for (const JsonRow& run : runs)
-      if (run.Text("run_id") == last.Text("blocked_by"))
-        return fmt::format("The run of {} {} because {}.", at, verb, RunSentence(run));
-    return fmt::format("The run of {} {} because an earlier one was not over.", at, verb);
-  }
-  if (status == "done")
-    return fmt::format("The run of {} was done at {}.", at, Printable(last.Text("finished_at")));
-  if (status == "dead")
-    return fmt::format(
-        "The run of {} is dead (\"{}\"); `tenure message redrive {}` tries it again.", at,
-        Printable(last.Text("error")), Printable(last.Text("run_id")));
-  return fmt::format("Of its runs, {}.", RunSentence(last));
-}
-
-bool Knows(const std::vector<JsonRow>& rows, const std::string& run_id) {
-  for (const JsonRow& row : rows)
-    if (row.Text("run_id") == run_id) return true;
-  return false;
-}
-
-/// The run in the way of the last one may be older than a hundred that were left out for it.
-void FindBlocker(cli::Server& server, const std::string& path, std::vector<JsonRow>& rows) {
-  if (rows.empty()) return;
-  const std::string blocker = rows.front().Text("blocked_by");
-  if (blocker.empty()) return;
-  for (const char* status : {"claimed", "retrying", "ready"}) {
-    if (Knows(rows, blocker)) return;
-    const Answer runs =
-        server.Ask(http::Method::kGet, fmt::format("{}/runs?limit=20&status={}", path, status));
-    if (!runs.ok()) return;
-    for (const std::string& item : JsonRow::Parse(runs.body).Items("items"))
-      rows.push_back(JsonRow::Parse(item));
-  }
-}
-
-int Why(const Given& given, cli::Console& console) {
-  cli::Server server(given);
-  const std::string path = cli::PathOf("/api/v1/jobs/{NAME}", given);
-  const Answer job = server.Ask(http::Method::kGet, path);
-  if (!job.ok()) return ReportRefusal(job, server.form(), console);
-  const Answer runs = server.Ask(http::Method::kGet, path + "/runs?limit=20");
-  if (!runs.ok()) return ReportRefusal(runs, server.form(), console);
-  if (server.form() == cli::Form::kJson) {
-    PrintJson(fmt::format(R"({{"job":{},"runs":{}}})", job.body, runs.body), console);
-    return cli::kExitDone;
-  }
-  std::vector<JsonRow> rows;
-  for (const std::string& item : JsonRow::Parse(runs.body).Items("items"))
-    rows.push_back(JsonRow::Parse(item));
-  FindBlocker(server, path, rows);
-  const JsonRow row = JsonRow::Parse(job.body);
-  console.out << fmt::format("{}: {} {}\n", Printable(row.Text("name")), NextSentence(row),
-                             LastSentence(rows));
-  return cli::kExitDone;
 }
 
 void RefuseTwoSchedules(const Given& given) {
@@ -333,13 +230,14 @@ cli::Commands ChangeCommands() {
               .method = http::Method::kPost,
               .path = "/api/v1/jobs/{NAME}/resume",
               .print = Sentence("{NAME} goes on")}),
-      {.words = "why job",
-       .summary = "Say when a job runs next, and what stood in its way",
-       .notes = "Exit code 3 when there is no such job. With --json the job and its last runs.\n\n"
-                "Example:\n  tenure why job nightly\n",
-       .flags = TheJob() + ServerFlags(),
-       .run = Why,
-       .part = Part::kExplain}};
+      Asking({.words = "why job",
+              .summary = "Say when a job runs next, and what stood in its way",
+              .notes = "Exit code 3 when there is no such job.\n\nExample:\n"
+                       "  tenure why job nightly\n",
+              .flags = TheJob(),
+              .path = "/api/v1/why/job/{NAME}",
+              .print = Explained(),
+              .part = Part::kExplain})};
 }
 
 }  // namespace

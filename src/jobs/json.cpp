@@ -30,16 +30,6 @@ void WriteUpcoming(JsonWriter& json, const Times& times,
   json.EndArray();
 }
 
-std::vector<calendar::Occurrence> UpcomingOf(const JobRow& job, const Times& times,
-                                             std::int64_t now_ms) {
-  if (!job.definition.enabled) return {};
-  // Of a paused one what its schedule names; else from the first time that is not decided.
-  const std::int64_t from_ms =
-      job.paused_ms > 0 ? std::max(now_ms, job.since_ms) : std::max(job.next_ms, job.since_ms);
-  if (job.paused_ms == 0 && job.next_ms == 0) return {};
-  return times.List(from_ms, messages::kLastDueMs, kUpcoming);
-}
-
 void WriteJobFields(JsonWriter& json, const JobView& view) {
   const JobRow& job = view.row;
   json.Field("name", std::string_view(job.key.name));
@@ -96,6 +86,16 @@ void WriteRun(JsonWriter& json, const RunView& run) {
 }
 
 }  // namespace
+
+std::vector<calendar::Occurrence> UpcomingOf(const JobRow& job, const Times& times,
+                                             std::int64_t now_ms) {
+  if (!job.definition.enabled) return {};
+  // Of a paused one what its schedule names; else from the first time that is not decided.
+  const std::int64_t from_ms =
+      job.paused_ms > 0 ? std::max(now_ms, job.since_ms) : std::max(job.next_ms, job.since_ms);
+  if (job.paused_ms == 0 && job.next_ms == 0) return {};
+  return times.List(from_ms, messages::kLastDueMs, kUpcoming);
+}
 
 std::string JobJson(const JobView& job, std::int64_t now_ms, const calendar::Zones* zones) {
   std::string out;

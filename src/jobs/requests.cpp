@@ -36,10 +36,12 @@ Definition ReadPut(std::string_view body, std::size_t payload_max_bytes,
   return std::move(read.definition);
 }
 
-TriggerCommand ReadTrigger(JobKey key, std::string_view body, std::size_t payload_max_bytes) {
+TriggerCommand ReadTrigger(JobKey key, std::string_view body, std::size_t payload_max_bytes,
+                           std::string* reason) {
   TriggerCommand trigger{.key = std::move(key)};
   http::JsonFields fields(body);
   trigger.payload = fields.OptionalValue("payload", kMostTriggerPayload);
+  if (reason) *reason = fields.OptionalText("reason", kMaxReasonBytes).value_or("");
   fields.Finish();
   if (trigger.payload && trigger.payload->size() > payload_max_bytes)
     throw http::ProblemError(InvalidJob(std::vector<http::FieldError>{
@@ -47,7 +49,7 @@ TriggerCommand ReadTrigger(JobKey key, std::string_view body, std::size_t payloa
   return trigger;
 }
 
-BackfillCommand ReadBackfill(JobKey key, std::string_view body) {
+BackfillCommand ReadBackfill(JobKey key, std::string_view body, std::string* reason) {
   BackfillCommand backfill{.key = std::move(key)};
   http::JsonFields fields(body);
   const auto from_ms = fields.OptionalTime("from");
@@ -55,6 +57,7 @@ BackfillCommand ReadBackfill(JobKey key, std::string_view body) {
   if (!from_ms && !fields.Has("from")) fields.Refuse("from", "is missing");
   if (!to_ms && !fields.Has("to")) fields.Refuse("to", "is missing");
   backfill.most = fields.OptionalInteger("max", 1, kMaxBackfill).value_or(kMaxBackfill);
+  if (reason) *reason = fields.OptionalText("reason", kMaxReasonBytes).value_or("");
   fields.Finish();
   backfill.from_ms = *from_ms;
   backfill.to_ms = *to_ms;

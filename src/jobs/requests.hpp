@@ -16,8 +16,10 @@ void CheckJobName(std::string_view name);
 
 Definition ReadPut(std::string_view body, std::size_t payload_max_bytes,
                    const calendar::Zones& zones);
-TriggerCommand ReadTrigger(JobKey key, std::string_view body, std::size_t payload_max_bytes);
-BackfillCommand ReadBackfill(JobKey key, std::string_view body);
+/// `reason`: why, for the audit; null where nothing goes on record.
+TriggerCommand ReadTrigger(JobKey key, std::string_view body, std::size_t payload_max_bytes,
+                           std::string* reason = nullptr);
+BackfillCommand ReadBackfill(JobKey key, std::string_view body, std::string* reason = nullptr);
 PauseCommand ReadPause(JobKey key, std::string_view body);
 /// The answer to a preview.
 std::string PreviewJson(std::string_view body, const calendar::Zones& zones, std::int64_t now_ms);

@@ -6,8 +6,10 @@
 #include "http/answering.hpp"
 #include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "jobs/capability.hpp"
+#include "jobs/explain.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/json.hpp"
 #include "jobs/problems.hpp"
@@ -137,7 +139,7 @@ void ListJobs(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void DeleteJob(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   Carry(parts, exchange, DeleteCommand{KeyIn(exchange)}, kDeleteAct,
         [](const ExchangePtr& to, const JobOutcome&) { to->Reply(http::Response{.status = 204}); });
 }
@@ -148,9 +150,12 @@ void Preview(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
+  std::string reason;
+  TriggerCommand trigger =
+      ReadTrigger(KeyIn(exchange), exchange->request().body, parts.payload_max_bytes, &reason);
+  exchange->set_reason(std::move(reason));
   CarryOnce(
-      parts, exchange,
-      ReadTrigger(KeyIn(exchange), exchange->request().body, parts.payload_max_bytes), kTriggerAct,
+      parts, exchange, std::move(trigger), kTriggerAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(TriggeredJson(outcome), 201);
       },
@@ -158,8 +163,11 @@ void Trigger(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Backfill(const RouteParts& parts, const ExchangePtr& exchange) {
+  std::string reason;
+  BackfillCommand backfill = ReadBackfill(KeyIn(exchange), exchange->request().body, &reason);
+  exchange->set_reason(std::move(reason));
   CarryOnce(
-      parts, exchange, ReadBackfill(KeyIn(exchange), exchange->request().body), kBackfillAct,
+      parts, exchange, std::move(backfill), kBackfillAct,
       [](const ExchangePtr& to, const JobOutcome& outcome) {
         to->ReplyJson(BackfilledJson(outcome), 201);
       },
@@ -183,7 +191,7 @@ void PauseJob(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void ResumeJob(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoFields(exchange->request());
+  http::ExpectReasonAlone(exchange);
   CarryAndShow(parts, exchange, ResumeCommand{KeyIn(exchange)}, kResumeAct);
 }
 
@@ -232,6 +240,57 @@ void ListRuns(const RouteParts& parts, const ExchangePtr& exchange) {
       }));
 }
 
+/// So many runs are looked at for what became of the last one.
+constexpr std::int64_t kRunsLookedAt = 20;
+
+/// The run in the way of the last one may be older than many that were left out for it: it is looked
+/// for among those of one status after the other.
+void ReplyStory(const RouteParts& parts, const ExchangePtr& exchange, JobStory story,
+                std::vector<RunStatus> left) {
+  if (left.empty() || MissingBlocker(story.runs) == nullptr)
+    return exchange->ReplyJson(explain::ToJson(Explain(story), *exchange->request().principal));
+  RunsRequest request{.key = story.job.row.key, .status = left.back(), .limit = kRunsLookedAt};
+  left.pop_back();
+  parts.jobs.ListRuns(
+      std::move(request), exchange->caller(),
+      Answering(exchange, [parts, story = std::move(story), left = std::move(left)](
+                              const ExchangePtr& to, const db::Page<RunView>& page) mutable {
+        story.runs.insert(story.runs.end(), page.rows.begin(), page.rows.end());
+        ReplyStory(parts, to, std::move(story), std::move(left));
+      }));
+}
+
+void SayWhy(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  JobsRequest request;
+  const JobKey key = KeyIn(exchange);
+  request.tenant = key.tenant;
+  request.name = key.name;
+  request.limit = 1;
+  const auto zones = parts.jobs.zones().Get();
+  parts.jobs.List(
+      std::move(request), exchange->caller(),
+      Answering(
+          exchange, [parts, key, zones](const ExchangePtr& to, const db::Page<JobView>& page) {
+            if (page.rows.empty()) return to->Reply(UnknownJob(key.name));
+            JobStory story{.job = page.rows.front()};
+            const JobRow& job = story.job.row;
+            if (const auto times = Times::Of(job.definition, job.created_ms, *zones))
+              if (const auto upcoming = UpcomingOf(job, *times, page.now_ms); !upcoming.empty()) {
+                story.next_ms = upcoming.front().time_ms;
+                story.next_local = times->zone().LocalTime(story.next_ms);
+              }
+            parts.jobs.ListRuns(
+                RunsRequest{.key = key, .limit = kRunsLookedAt}, to->caller(),
+                Answering(to, [parts, story = std::move(story)](
+                                  const ExchangePtr& then, const db::Page<RunView>& runs) mutable {
+                  story.runs = runs.rows;
+                  ReplyStory(parts, then, std::move(story),
+                             {RunStatus::kReady, RunStatus::kRetrying, RunStatus::kClaimed});
+                }));
+          }));
+}
+
 }  // namespace
 
 void AddRoutes(http::Router& router, const RouteParts& parts) {
@@ -247,6 +306,8 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
            {Method::kPost, "/{name}/pause", "pauseJob", kWrite, PauseJob, "", {kPauseAct}},
            {Method::kPost, "/{name}/resume", "resumeJob", kWrite, ResumeJob, "", {kResumeAct}},
            {Method::kGet, "/{name}/runs", "listJobRuns", kRead, ListRuns}});
+  http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/why/job", .rate_class = "jobs"})
+      .Add({{Method::kGet, "/{name}", "whyJob", kRead, SayWhy}});
 }
 
 }  // namespace tenure::jobs

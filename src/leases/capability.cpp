@@ -1,8 +1,10 @@
 #include "leases/capability.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/log.hpp"
+#include "leases/explain.hpp"
 #include "leases/fence_check.hpp"
 #include "leases/leases.hpp"
 #include "leases/routes.hpp"
@@ -36,6 +38,22 @@ void Tidy(Leases& leases, const config::LeaseSettings& settings, const TaskRun& 
     base::LogInfo("leases.tidied", "forgot past grants and unused names", {{"rows", rows}});
 }
 
+void FindNames(Leases& leases, const server::Search& search, base::Caller caller,
+               server::Finder::Done done) {
+  if (!search.MayBegin() || !IsLeaseName(search.text)) return done(server::FoundList());
+  PageRequest request;
+  request.tenant = search.tenant;
+  request.prefix = search.text;
+  request.limit = server::kMostFound;
+  leases.List(std::move(request), std::move(caller),
+              server::Finding(std::move(done), [](const PageReply& page) {
+                server::FoundList found;
+                for (const LeaseView& lease : page.rows)
+                  found.push_back({"lease", lease.name, lease.holder, Explain(lease).state});
+                return found;
+              }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others&) {
   const config::LeaseSettings& settings = parts.settings.leases;
   const auto process = std::make_shared<Process>(parts);
@@ -47,11 +65,15 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
   running.add_routes = [&leases](http::Router& router) { AddRoutes(router, leases); };
   running.tasks = {{"leases.retention", std::min(settings.history_ms, server::kRetentionIntervalMs),
                     [&leases, &settings](const TaskRun& run) { Tidy(leases, settings, run); }}};
-  running.jobs = {{"gauges.leases", server::kCountIntervalMs, [&leases](const auto&) {
-                     leases.probe().ActiveCounted(server::Await<CountReply>([&](auto done) {
-                                                    leases.CountActive(std::move(done));
-                                                  }).active);
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.leases", server::kCountIntervalMs, [&leases, latest](const auto&) {
+                     const auto counted = server::Await<CountReply>(
+                         [&](auto done) { leases.CountActive(std::move(done)); });
+                     leases.probe().ActiveCounted(counted.active);
+                     latest->Set({.figures = {{"held", counted.active}}});
                    }}};
+  running.glance = [latest] { return latest->Get(); };
+  running.finders = {{"leases:read", std::bind_front(FindNames, std::ref(leases))}};
   running.stop_waiting = [&leases] { leases.StopWaiting(); };
   return running;
 }

@@ -95,122 +95,6 @@ std::string History(const Answer& answer, const Given& given) {
   return table(answer, given);
 }
 
-// `why lease`: the lease in sentences.
-
-std::string Ago(const JsonRow& lease, std::int64_t ms) {
-  return fmt::format("{} ago", base::SpanText(lease.TimeMs("now") - ms));
-}
-
-std::string Name(const JsonRow& grant) {
-  const std::string holder = grant.Text("holder");
-  return holder.empty() ? "somebody without a name" : Printable(holder);
-}
-
-std::string Waiting(const JsonRow& lease) {
-  const std::int64_t waiters = lease.Number("waiters");
-  if (waiters == 0) return "Nobody waits for it.";
-  return waiters == 1 ? "One waits for it." : fmt::format("{} wait for it.", waiters);
-}
-
-std::string HowItEnded(const JsonRow& grant) {
-  const std::string reason = grant.Text("reason");
-  const std::string detail = grant.Text("detail");
-  if (reason == "released") return "released it";
-  if (reason == "expired" || reason == "taken-over") return "did not renew it in time";
-  if (reason != "broken") return "had it";
-  return fmt::format("lost it to an operator{}",
-                     detail.empty() ? "" : fmt::format(" (\"{}\")", Printable(detail)));
-}
-
-/// Of a grant whose deadline no renewal can have given: the store's clock has gone back since.
-std::string OfAnotherTime(const JsonRow& lease) {
-  const std::int64_t left_ms = lease.TimeMs("expires_at") - lease.TimeMs("now");
-  if (left_ms <= lease.Number("ttl_ms")) return {};
-  return fmt::format(
-      " That is further ahead than its ttl of {}: it was granted or renewed before the store's "
-      "clock "
-      "went back. Once its holder has stopped, `tenure lease break {} --force --reason \"the clock "
-      "went back\"` frees it.",
-      base::DurationText(std::max<std::int64_t>(lease.Number("ttl_ms"), 0)),
-      Printable(lease.Text("name")));
-}
-
-/// What keeps an operator from breaking it.
-std::string HeldAndGuarded(const JsonRow& lease) {
-  const std::string guard = GuardText(lease, lease.TimeMs("now"));
-  if (guard.empty()) return {};
-  return fmt::format(
-      " A database transaction that checked its fence is open ({}): until its end it cannot be "
-      "broken.",
-      guard);
-}
-
-std::string Held(const JsonRow& lease) {
-  return fmt::format(
-      "{} is held by {} since {} ({}), with fence {}, and was renewed {}. {} Without a renewal it "
-      "is free in {}{}.{}{}",
-      Printable(lease.Text("name")), Name(lease), Printable(lease.Text("granted_at")),
-      Ago(lease, lease.TimeMs("granted_at")), lease.Number("fence"),
-      Ago(lease, lease.TimeMs("renewed_at")), Waiting(lease), Left(lease, "expires_at", {}),
-      lease.Number("waiters") > 0 ? ", and whoever waits longest gets it" : "",
-      OfAnotherTime(lease), HeldAndGuarded(lease));
-}
-
-std::string Broken(const JsonRow& lease) {
-  return fmt::format(
-      "An operator broke the grant of {} (\"{}\"): it is not renewed any more. {} It can be "
-      "granted again in {}, at {}, or as soon as its holder releases it.",
-      Name(lease), Printable(lease.Text("break_reason")), Waiting(lease),
-      Left(lease, "expires_at", {}), Printable(lease.Text("expires_at")));
-}
-
-/// What keeps a name that nobody holds from being granted, if something does.
-std::string InTheWay(const JsonRow& lease) {
-  if (!lease.Text("frozen_until").empty())
-    return fmt::format(
-        "the store was restored or promoted, and somebody whom it has forgotten may still hold it: "
-        "it is not granted before {} (in {}). Where you know that nobody does, `tenure admin thaw` "
-        "ends that",
-        Printable(lease.Text("frozen_until")),
-        base::SpanText(lease.TimeMs("frozen_until") - lease.TimeMs("now")));
-  const std::string guard = GuardText(lease, lease.TimeMs("now"));
-  if (guard.empty()) return {};
-  return fmt::format(
-      "a database transaction that checked its last fence is open, and the next grant has to wait "
-      "for its end: {}",
-      guard);
-}
-
-std::string Free(const JsonRow& lease) {
-  const std::string name = Printable(lease.Text("name"));
-  if (const std::string in_the_way = InTheWay(lease); !in_the_way.empty())
-    return fmt::format("Nobody holds {}, but {}. {}", name, in_the_way, Waiting(lease));
-  if (lease.Number("waiters") == 0)
-    return fmt::format("{} is free: whoever asks next gets it.", name);
-  return fmt::format(
-      "{} is free, and whoever waits longest gets it at once; who asks without waiting does not. "
-      "{} "
-      "One whose process is gone loses its place after {}.",
-      name, Waiting(lease), base::DurationText(kTicketMs));
-}
-
-std::string Before(const JsonRow& lease) {
-  const std::vector<std::string> history = lease.Items("history");
-  if (history.empty()) return {};
-  const JsonRow last = JsonRow::Parse(history.front());
-  return fmt::format(" Before, {} had it for {} and {} {}.", Name(last), HeldFor(last, {}),
-                     HowItEnded(last), Ago(lease, last.TimeMs("ended_at")));
-}
-
-std::string Explain(const Answer& answer, const Given&) {
-  const JsonRow lease = JsonRow::Parse(answer.body);
-  const State state = StateOf(lease);
-  const std::string now = state == State::kHeld     ? Held(lease)
-                          : state == State::kBroken ? Broken(lease)
-                                                    : Free(lease);
-  return now + Before(lease) + "\n";
-}
-
 // `lease break`
 
 bool Confirmed(const JsonRow& lease, const Given& given, cli::Console& console) {
@@ -378,11 +262,11 @@ cli::Commands Commands() {
       Asking({.words = "why lease",
               .summary = "Say who holds a lease and what comes next",
               .notes = "Who holds it, since when, until when, who waits, what happens next. Exit "
-                       "code 3 when it\nwas never granted. With --json the lease as the server "
-                       "describes it.\n\nExample:\n  tenure why lease nightly-report\n",
+                       "code 3 when it\nwas never granted.\n\nExample:\n"
+                       "  tenure why lease nightly-report\n",
               .flags = {LeaseArgument()},
-              .path = kLeasePath,
-              .print = Explain,
+              .path = "/api/v1/why/lease/{NAME}",
+              .print = Explained(),
               .part = Part::kExplain})};
 }
 

@@ -9,6 +9,7 @@
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
+#include "leases/explain.hpp"
 #include "leases/json.hpp"
 #include "leases/spans.hpp"
 
@@ -185,6 +186,15 @@ void Get(Leases& leases, const ExchangePtr& exchange) {
               }));
 }
 
+void SayWhy(Leases& leases, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  leases.Find({KeyOf(exchange), 1}, exchange->caller(),
+              Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+                if (!reply.lease) return to->Reply(UnknownLease(to));
+                to->ReplyJson(explain::ToJson(Explain(*reply.lease), *to->request().principal));
+              }));
+}
+
 void List(Leases& leases, const ExchangePtr& exchange) {
   PageRequest request;
   request.tenant = http::TenantOf(exchange);
@@ -223,6 +233,9 @@ void AddRoutes(http::Router& router, Leases& leases) {
             {Method::kPost, "/{name}/renew", "renewLease", kWrite, Renew, "Lease.Renew"},
             {Method::kPost, "/{name}/release", "releaseLease", kWrite, Release, "Lease.Release"},
             {Method::kPost, "/{name}/break", "breakLease", "admin", Break, "", {kBreakAct}}});
+  http::RouteGroup<Leases&>(
+      router, leases, {.path = "/api/v1/why/lease", .rate_class = "leases", .encoded_slash = true})
+      .Add({{Method::kGet, "/{name}", "whyLease", kRead, SayWhy}});
 }
 
 }  // namespace tenure::leases

@@ -1,6 +1,9 @@
 #include "messages/capability.hpp"
 
+#include <functional>
+
 #include "audit/audit.hpp"
+#include "messages/attention.hpp"
 #include "messages/http/routes.hpp"
 #include "messages/messages.hpp"
 #include "messages_sql/queries.hpp"
@@ -28,6 +31,32 @@ void WriteHealth(base::JsonWriter& json, Messages& messages) {
   json.EndObject();
 }
 
+void FindById(Messages& messages, const server::Search& search, base::Caller caller,
+              server::Finder::Done done) {
+  if (!search.id) return done(server::FoundList());
+  messages.Find({search.tenant, *search.id}, std::move(caller),
+                server::Finding(std::move(done), [](const FindReply& reply) {
+                  server::FoundList found;
+                  if (const auto& message = reply.message)
+                    found.push_back({"message", message->id.ToString(), message->topic,
+                                     std::string(ToText(message->state))});
+                  return found;
+                }));
+}
+
+void FindTopicsOf(Messages& messages, const server::Search& search, base::Caller caller,
+                  server::Finder::Done done) {
+  if (!search.MayBegin() || search.text.size() > kMaxTopicBytes) return done(server::FoundList());
+  messages.FindTopics(
+      {search.tenant, search.text, server::kMostFound}, std::move(caller),
+      server::Finding(std::move(done), [](const FoundTopics& reply) {
+        server::FoundList found;
+        for (const FoundTopics::Topic& topic : reply.topics)
+          found.push_back({"topic", topic.name, topic.name, topic.is_paused ? "paused" : "ok"});
+        return found;
+      }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const config::Settings& settings = parts.settings;
   const auto object =
@@ -52,9 +81,15 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
                           {"messages.topics_tidied",
                            "closed, opened or removed topics that nobody uses", "topics"});
        }}};
-  running.jobs = {{"gauges.messages", server::kOftenMs, [&messages](const auto&) {
-                     messages.probe().Counted(server::Await(messages.Count));
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.messages", server::kOftenMs, [&messages, latest](const auto&) {
+                     const CountsReply counts = server::Await(messages.Count);
+                     messages.probe().Counted(counts);
+                     latest->Set(GlanceOf(counts));
                    }}};
+  running.finders = {{"messages:read", std::bind_front(FindById, std::ref(messages))},
+                     {"messages:read", std::bind_front(FindTopicsOf, std::ref(messages))}};
+  running.glance = [latest] { return latest->Get(); };
   running.write_health = [&messages](base::JsonWriter& json) { WriteHealth(json, messages); };
   if (settings.workers) running.start = [&messages] { messages.StartScheduler(); };
   running.stop_waiting = [&messages] { messages.Stop(); };

@@ -3,7 +3,6 @@
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
-#include "config/printable.hpp"
 #include "messages/capability.hpp"
 #include "messages/message.hpp"
 
@@ -163,49 +162,6 @@ int Discard(const Given& given, cli::Console& console) {
   if (IdsOf(given).empty() && !given.Has("--topic") && !given.Has("--reason"))
     throw cli::UsageError("--topic, --reason or an ID must say which");
   return ChangeDeadLetters("discard", "discarded", given, console);
-}
-
-// `why topic`: the topic in sentences.
-
-std::string Counted(std::int64_t count, string_view one, string_view many) {
-  return count == 1 ? std::string(one) : fmt::format("{} {}", count, many);
-}
-
-std::string WhoAsks(const JsonRow& topic) {
-  const std::string asked = topic.Text("asked_at");
-  if (asked.empty()) return "No worker has ever asked for it.";
-  return fmt::format("A worker last asked for it at {}.", config::Printable(asked));
-}
-
-std::string Readiness(const JsonRow& topic) {
-  const std::int64_t ready = topic.Number("ready");
-  if (ready == 0) return fmt::format("Nothing is ready. {}", WhoAsks(topic));
-  const std::string oldest = base::SpanText(topic.Number("oldest_age_ms"));
-  if (topic.Bool("paused"))
-    return fmt::format(
-        "{} ready, the oldest for {}, and handed out to nobody: the topic is paused since {} "
-        "(\"{}\"); `tenure message resume {}` ends that.",
-        Counted(ready, "One message is", "messages are"), oldest,
-        config::Printable(topic.Text("paused_at")), config::Printable(topic.Text("paused_reason")),
-        config::Printable(topic.Text("name")));
-  return fmt::format("{} ready, the oldest for {}. {}",
-                     Counted(ready, "One message is", "messages are"), oldest, WhoAsks(topic));
-}
-
-std::string Dead(const JsonRow& topic) {
-  const std::int64_t dead = topic.Number("dead");
-  if (dead == 0) return "No dead letters.";
-  return fmt::format("{}: `tenure message dead --topic {}` lists them.",
-                     Counted(dead, "One dead letter", "dead letters"),
-                     config::Printable(topic.Text("name")));
-}
-
-std::string ExplainTopic(const Answer& answer, const Given&) {
-  const JsonRow topic = JsonRow::Parse(answer.body);
-  return fmt::format("{}: {} {} in somebody's hands. {}\n", config::Printable(topic.Text("name")),
-                     Readiness(topic),
-                     Counted(topic.Number("claimed"), "One message is", "messages are"),
-                     Dead(topic));
 }
 
 constexpr string_view kListNotes =
@@ -369,12 +325,12 @@ cli::Commands TimerCommands() {
       Asking({.words = "why message",
               .summary = "Say what a message waits for",
               .notes = "Where it is, who has it, what it waits for and until when. Exit code 3 "
-                       "when there is no such\nmessage: it is done, or was never enqueued. With "
-                       "--json the whole message.\n\nExample:\n"
+                       "when there is no such\nmessage: it is done, or was never enqueued.\n\n"
+                       "Example:\n"
                        "  tenure why message 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
               .flags = {Argument("ID", "The message.", Uuid)},
-              .path = "/api/v1/messages/{ID}",
-              .print = Sentence("{topic} ({state}): {why}"),
+              .path = "/api/v1/why/message/{ID}",
+              .print = Explained(),
               .part = Part::kExplain}),
       Asking({.words = "why topic",
               .summary = "Say what the messages of a topic wait for",
@@ -382,8 +338,8 @@ cli::Commands TimerCommands() {
                        "given up. Exit\ncode 3 when there is no such topic.\n\nExample:\n"
                        "  tenure why topic orders\n",
               .flags = {Argument("TOPIC", "The topic.", TopicName)},
-              .path = "/api/v1/topics/{TOPIC}",
-              .print = ExplainTopic,
+              .path = "/api/v1/why/topic/{TOPIC}",
+              .print = Explained(),
               .part = Part::kExplain})};
 }
 

@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 
 #include "db/maintenance.hpp"
+#include "messages/attention.hpp"
 #include "messages/contract_fixture.hpp"
+#include "messages/explain.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -297,6 +299,61 @@ TEST_P(MessagesContract, DeadLettersAreListedRedrivenAndDiscarded) {
   a_.Ack(again[1]);
   clock().Advance(90LL * 24 * 3'600'000);
   EXPECT_GE(a_.Tidy().rows, 1) << "the record of the redriven one";
+}
+
+TEST_P(MessagesContract, DeadLettersThatDiedAlikeAreAGroup) {
+  const auto die = [&](const std::string& topic, const std::string& error) {
+    clock().Advance(1'000);
+    const auto id = a_.Enqueue(topic);
+    a_.Settle(Disposition::kDead, a_.ClaimOne(topic), error);
+    return id;
+  };
+  die("t", "550 no mailbox\nat 10:00");
+  const auto latest = die("t", "550 no mailbox\nat 10:01");
+  die("t", "timeout");
+  die("u", "550 no mailbox");
+  const GroupsReply all = a_.Groups();
+  ASSERT_EQ(all.groups.size(), 3u);
+  const DeadGroup& largest = all.groups.front();
+  EXPECT_EQ(largest.topic, "t");
+  EXPECT_EQ(largest.error, "550 no mailbox");
+  EXPECT_EQ(largest.count, 2);
+  EXPECT_EQ(largest.id, latest);
+  EXPECT_EQ(largest.last_ms - largest.first_ms, 1'000);
+  EXPECT_FALSE(all.capped);
+  EXPECT_EQ(a_.Groups("u").groups.size(), 1u);
+  EXPECT_TRUE(a_.Groups("", "other").groups.empty());
+}
+
+TEST_P(MessagesContract, ThoseWhoLookAfterItAreToldWhichTopicsAreDeadOrPaused) {
+  a_.Enqueue("mail");
+  a_.Settle(Disposition::kDead, a_.ClaimOne("mail"), "bad");
+  a_.Enqueue("orders");
+  a_.ChangeTopic({.name = "orders", .paused = true, .paused_reason = "supplier is down"});
+  const auto counts = a_.Count();
+  ASSERT_EQ(counts.dead_topics.size(), 1u);
+  EXPECT_EQ(counts.dead_topics[0].name, "mail");
+  EXPECT_EQ(counts.dead_topics[0].dead, 1);
+  ASSERT_EQ(counts.paused.size(), 1u);
+  EXPECT_EQ(counts.paused[0].reason, "supplier is down");
+  const explain::Glance glance = GlanceOf(counts);
+  ASSERT_EQ(glance.concerns.size(), 2u);
+  EXPECT_THAT(glance.concerns[0].sentence, testing::HasSubstr("One message of mail is dead"));
+  EXPECT_THAT(glance.concerns[1].sentence, testing::HasSubstr("orders is paused since"));
+}
+
+TEST_P(MessagesContract, TopicsAreFoundByTheBeginningOfTheirNames) {
+  for (const char* topic : {"mail", "mail/bulk", "map", "\u00e4rger"}) a_.Enqueue(topic);
+  const auto found = [&](const std::string& prefix, const std::string& tenant = "default") {
+    std::vector<std::string> names;
+    for (const auto& topic : a_.FindTopics({tenant, prefix, 10}).topics)
+      names.push_back(topic.name);
+    return names;
+  };
+  EXPECT_THAT(found("mail"), testing::ElementsAre("mail", "mail/bulk"));
+  EXPECT_THAT(found("\u00e4r"), testing::ElementsAre("\u00e4rger"));
+  EXPECT_THAT(found("z"), testing::IsEmpty());
+  EXPECT_THAT(found("mail", "other"), testing::IsEmpty());
 }
 
 TEST_P(MessagesContract, ARedriveWithARateSpreadsThemOut) {

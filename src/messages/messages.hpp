@@ -9,6 +9,7 @@
 #include "db/idempotency.hpp"
 #include "db/method.hpp"
 #include "messages/claim/claim.hpp"
+#include "messages/dead_groups.hpp"
 #include "messages/dead_letters.hpp"
 #include "messages/enqueue/enqueue.hpp"
 #include "messages/enqueue/sort.hpp"
@@ -97,7 +98,9 @@ class Messages {
 
   db::Look<FindMessages> Find{store_, "messages.find"};
   db::List<QueueTopics, ReadTopicView> ListTopics{store_, "messages.topics"};
+  db::Look<messages::FindTopics> FindTopics{store_, "messages.find_topics"};
   db::List<QueueDead, ReadDeadLetter> ListDead{store_, "messages.dead"};
+  db::Look<GroupDeadLetters> GroupDead{store_, "messages.dead_groups"};
   db::Count<CountMessages> Count{store_, "messages.counts"};
 
   db::Method<CancelHandler> Cancel{store_};

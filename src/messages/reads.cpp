@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/time_text.hpp"
 #include "messages_sql/queries.hpp"
 
 namespace tenure::messages {
@@ -39,29 +36,6 @@ void ReadFinished(const db::Rows::Row& row, MessageView& view) {
                &View::enqueued_ms, &View::ended_ms, &View::correlation_id, &View::output);
 }
 
-std::string WhyReady(const MessageView& message) {
-  if (message.paused_ms > 0)
-    return fmt::format(
-        "The topic {} is paused since {}: {}. Resume it, and it goes on.", message.topic,
-        base::UtcText(message.paused_ms),
-        message.paused_reason.empty() ? "no reason was given" : message.paused_reason);
-  if (message.asked_ms + kUnhandledMs < message.now_ms)
-    return message.asked_ms == 0
-               ? fmt::format(
-                     "It is ready, but nobody has ever asked for messages of {}. "
-                     "Start a worker for the topic.",
-                     message.topic)
-               : fmt::format(
-                     "It is ready, but nobody has asked for messages of {} since {}. "
-                     "Is its worker running?",
-                     message.topic, base::UtcText(message.asked_ms));
-  const std::string suspect =
-      message.crashes > 0 ? " It is handed out alone, since its worker died with it." : "";
-  if (message.ahead == 0) return "It is the next in its line." + suspect;
-  return fmt::format("{}{} of the same topic and priority became ready before it.{}", message.ahead,
-                     message.ahead == kMaxAhead ? " or more" : "", suspect);
-}
-
 }  // namespace
 
 std::string_view ToText(MessageState state) {
@@ -78,42 +52,6 @@ std::string_view ToText(MessageState state) {
       return "done";
   }
   return "ready";
-}
-
-std::string Why(const MessageView& message) {
-  switch (message.state) {
-    case MessageState::kWaiting:
-      if (message.attempts > 0)
-        return fmt::format("Attempt {} failed; the next is due at {}. The error was: {}",
-                           message.attempts, base::UtcText(message.due_ms),
-                           message.error.empty() ? "(none was given)" : message.error);
-      return fmt::format("It is due at {}.", base::UtcText(message.due_ms));
-    case MessageState::kReady:
-      return WhyReady(message);
-    case MessageState::kClaimed:
-      if (message.worker_until_ms > 0)
-        return fmt::format("{} has worked on it since {}, and is alive.", message.owner,
-                           base::UtcText(message.claimed_ms));
-      return fmt::format("{} has it since {}; unless it is prolonged it comes back at {}.",
-                         message.owner, base::UtcText(message.claimed_ms),
-                         base::UtcText(message.lease_until_ms));
-    case MessageState::kDead: {
-      const std::string error =
-          message.error.empty() ? "" : " The last error was: " + message.error;
-      switch (message.reason.value_or(DeathReason::kFailed)) {
-        case DeathReason::kAttempts:
-          return fmt::format("All {} attempts failed.{}", message.attempts, error);
-        case DeathReason::kCrashes:
-          return fmt::format("{} workers died with it, or never said a word.", message.crashes);
-        case DeathReason::kFailed:
-          break;
-      }
-      return "Its worker gave it up for good." + error;
-    }
-    case MessageState::kDone:
-      return fmt::format("It was finished at {}.", base::UtcText(message.ended_ms));
-  }
-  return "";
 }
 
 void FindMessages(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
@@ -152,6 +90,15 @@ CountsReply CountMessages(db::Transaction& tx, std::int64_t now_ms) {
     reply.waiting = row.Int(0);
     reply.dead = row.Int(1);
   }
+  using Dead = CountsReply::DeadTopic;
+  for (const auto row : tx.Run(sql::kCountDeadTopics, kMaxDeadNamed))
+    reply.dead_topics.push_back(db::ReadAs<Dead>(row, &Dead::tenant, &Dead::name, &Dead::dead,
+                                                 &Dead::first_ms, &Dead::last_ms));
+  using Paused = CountsReply::PausedTopic;
+  for (const auto row : tx.Run(sql::kListPaused))
+    reply.paused.push_back(db::ReadAs<Paused>(row, &Paused::tenant, &Paused::name,
+                                              &Paused::since_ms, &Paused::reason));
+  reply.now_ms = now_ms;
   return reply;
 }
 

@@ -49,9 +49,6 @@ inline constexpr std::int64_t kMaxAhead = 1'000;
 /// Who has not asked for so long does not work on a topic any more.
 inline constexpr std::int64_t kUnhandledMs = 300'000;
 
-/// One or two sentences: what it waits for, and until when.
-std::string Why(const MessageView& message);
-
 struct FindRequest {
   std::string tenant{};
   base::Uuid id{};
@@ -63,7 +60,8 @@ struct FindReply {
 };
 void FindMessages(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
 
-/// Figures of all tenants, for gauges.
+inline constexpr std::int64_t kMaxDeadNamed = 10'000;
+/// Figures of all tenants, for gauges and the overview.
 struct CountsReply {
   struct Topic {
     std::string tenant{};
@@ -72,9 +70,26 @@ struct CountsReply {
     std::int64_t oldest_age_ms = 0;
     bool unhandled = false;  ///< something is ready and nobody asks
   };
+  struct DeadTopic {
+    std::string tenant{};
+    std::string name{};
+    std::int64_t dead = 0;
+    std::int64_t first_ms = 0;
+    std::int64_t last_ms = 0;
+  };
+  struct PausedTopic {
+    std::string tenant{};
+    std::string name{};
+    std::int64_t since_ms = 0;
+    std::string reason{};
+  };
   std::vector<Topic> topics{};  ///< those with something ready
   std::int64_t waiting = 0;     ///< for their time, counted up to kMaxCounted
   std::int64_t dead = 0;        ///< not redriven, counted up to kMaxCounted
+  std::vector<DeadTopic>
+      dead_topics{};                  ///< the worst of them, over the first kMaxDeadNamed letters
+  std::vector<PausedTopic> paused{};  ///< the longest paused
+  std::int64_t now_ms = 0;
 };
 CountsReply CountMessages(db::Transaction& tx, std::int64_t now_ms);
 

@@ -107,6 +107,12 @@ class TestProcess final : public store::Process {
   CancelOutcome Cancel(const base::Uuid& id, const std::string& tenant = "default") {
     return Call(messages_, &Messages::Cancel, {tenant, id}).outcome;
   }
+  GroupsReply Groups(const std::string& topic = "", const std::string& tenant = "default") {
+    return Call(messages_, &Messages::GroupDead, {tenant, topic});
+  }
+  FoundTopics FindTopics(FindTopicsRequest request) {
+    return Call(messages_, &Messages::FindTopics, std::move(request));
+  }
   DeadChangeReply ChangeDead(DeadChangeRequest request) {
     return Call(messages_, &Messages::ChangeDead, std::move(request));
   }

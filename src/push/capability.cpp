@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -121,6 +122,42 @@ void WriteHealth(base::JsonWriter& json, const Process& process) {
   json.EndObject();
 }
 
+explain::Glance GlanceOf(const Figures& figures) {
+  explain::Glance glance{.figures = {{"subscriptions", figures.subscriptions},
+                                     {"open", figures.open},
+                                     {"disabled", figures.disabled}}};
+  for (const SubscriptionKey& key : figures.open_ones)
+    if (glance.concerns.size() < explain::kMostNamed)
+      glance.concerns.push_back(
+          {.name = "TenurePushCircuitOpen",
+           .tenant = key.tenant,
+           .sentence = fmt::format("The endpoint of {} has not answered for long: only a probe is "
+                                   "sent now and then.",
+                                   key.name),
+           .link = "/subscriptions/" + key.name,
+           .command = "tenure why subscription " + key.name,
+           .others = "endpoints that have not answered for long"});
+  return glance;
+}
+
+void FindNames(Subscriptions& subscriptions, const server::Search& search, base::Caller caller,
+               server::Finder::Done done) {
+  if (!search.MayBegin() || !IsSubscriptionName(search.text)) return done(server::FoundList());
+  subscriptions.List(
+      {.tenant = search.tenant,
+       .after = server::JustBefore(search.text),
+       .limit = server::kMostFound},
+      std::move(caller),
+      server::Finding(std::move(done), [text = search.text](const db::Page<Subscription>& page) {
+        server::FoundList found;
+        for (const Subscription& row : page.rows)
+          if (row.name.starts_with(text))
+            found.push_back(
+                {"subscription", row.name, row.topic, std::string(StateText(row, page.now_ms))});
+        return found;
+      }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const auto process = std::make_shared<Process>(parts, others);
   Process& self = *process;
@@ -131,9 +168,15 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
     AddRoutes(router, {self.subscriptions, self.vault ? &*self.vault : nullptr,
                        self.courier ? &*self.courier : nullptr, self.off});
   };
-  running.jobs = {{"gauges.push", server::kOftenMs, [&self](const auto&) {
-                     self.probe.Counted(server::Await(self.subscriptions.Count));
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.push", server::kOftenMs, [&self, latest](const auto&) {
+                     const Figures figures = server::Await(self.subscriptions.Count);
+                     self.probe.Counted(figures);
+                     latest->Set(GlanceOf(figures));
                    }}};
+  running.finders = {
+      {"subscriptions:read", std::bind_front(FindNames, std::ref(self.subscriptions))}};
+  running.glance = [latest] { return latest->Get(); };
   if (self.vault)
     running.jobs.push_back(
         {"push.seal", server::kCountIntervalMs, [&self](const auto&) { SealAnew(self); }});

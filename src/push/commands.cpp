@@ -1,19 +1,13 @@
 #include <fmt/format.h>
 
-#include "base/time_text.hpp"
 #include "cli/question.hpp"
-#include "cli/server.hpp"
-#include "config/printable.hpp"
 #include "push/capability.hpp"
 #include "push/subscription.hpp"
 
 namespace tenure::push {
 namespace {
 
-using cli::Answer;
 using cli::Flags;
-using cli::Given;
-using cli::JsonRow;
 using std::string_view;
 
 std::string SubscriptionName(const cli::Flag& flag, const std::string& text) {
@@ -45,48 +39,6 @@ cli::Print SubscriptionBlock() {
                          {"revision", "revision"},
                          {"created", "created_at"},
                          {"changed", "updated_at"}});
-}
-
-/// What it does now, and what it waits for.
-std::string Standing(const JsonRow& row) {
-  const std::string state = row.Text("state");
-  const std::string next = config::Printable(row.Text("next_try_at"));
-  if (state == "disabled")
-    return row.Text("gone_at").empty()
-               ? "It is disabled by whoever put it; a PUT with enabled true goes on."
-               : fmt::format(
-                     "It is disabled: its endpoint said at {} that it is gone (410). A PUT with "
-                     "enabled true, or with another url, goes on.",
-                     config::Printable(row.Text("gone_at")));
-  if (state == "open")
-    return fmt::format(
-        "Its circuit is open after {} failures of the endpoint in a row: one message is "
-        "sent as a probe {}, and nothing else until one is acknowledged.",
-        row.Number("failures"), next.empty() ? "now" : "at " + next);
-  if (state == "backing_off")
-    return row.Number("failures") > 0
-               ? fmt::format("Its endpoint failed {} times in a row; the next message is sent {}.",
-                             row.Number("failures"), next.empty() ? "now" : "at " + next)
-               : fmt::format("Its endpoint asked for a pause: the next message is sent at {}.",
-                             next);
-  if (row.Text("delivered_by").empty())
-    return "Nobody delivers it at this moment; a process with push does within 10 seconds.";
-  return fmt::format("It is delivered by {}.", config::Printable(row.Text("delivered_by")));
-}
-
-std::string LastRequest(const JsonRow& row) {
-  if (row.Text("last_at").empty()) return "Nothing was sent yet.";
-  const std::string error = config::Printable(row.Text("last_error"));
-  return fmt::format("The last request ended at {}: {}. {} delivered, {} failed.",
-                     config::Printable(row.Text("last_at")), error.empty() ? "acknowledged" : error,
-                     row.Number("delivered"), row.Number("failed"));
-}
-
-std::string ExplainSubscription(const Answer& answer, const Given&) {
-  const JsonRow row = JsonRow::Parse(answer.body);
-  return fmt::format("{}: {} {} `tenure why topic {}` tells of its messages.\n",
-                     config::Printable(row.Text("name")), Standing(row), LastRequest(row),
-                     config::Printable(row.Text("topic")));
 }
 
 constexpr string_view kPutNotes =
@@ -190,8 +142,8 @@ cli::Commands Commands() {
               .notes = "Exit code 3 when there is none.\n\nExample:\n"
                        "  tenure why subscription billing\n",
               .flags = NameFlag(),
-              .path = path,
-              .print = ExplainSubscription,
+              .path = "/api/v1/why/subscription/{NAME}",
+              .print = Explained(),
               .part = Part::kExplain})};
 }
 

@@ -8,7 +8,9 @@
 #include "http/answering.hpp"
 #include "http/expected_revision.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
+#include "push/explain.hpp"
 #include "push/json.hpp"
 #include "push/put_body.hpp"
 
@@ -133,15 +135,31 @@ void Put(const RouteParts& parts, const ExchangePtr& exchange) {
   LookAndPut(parts, exchange, ReadPut(parts, exchange), kTries);
 }
 
-void Get(const RouteParts& parts, const ExchangePtr& exchange) {
+/// Goes on with `json` of the subscription that the path names.
+template <class ToJson>
+void ReplyFound(const RouteParts& parts, const ExchangePtr& exchange, ToJson json) {
   http::ExpectNoQuery(exchange->request());
   const SubscriptionKey key = KeyOf(exchange);
   parts.subscriptions.Find(
       key, exchange->caller(),
-      Answering(exchange, [name = key.name](const ExchangePtr& to, const FindReply& found) {
+      Answering(exchange, [name = key.name, json](const ExchangePtr& to, const FindReply& found) {
         if (!found.subscription) return to->Reply(UnknownSubscription(name));
-        to->ReplyJson(SubscriptionJson(*found.subscription, found.now_ms));
+        to->ReplyJson(json(to, *found.subscription, found.now_ms));
       }));
+}
+
+void Get(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyFound(parts, exchange,
+             [](const ExchangePtr&, const Subscription& subscription, std::int64_t now_ms) {
+               return SubscriptionJson(subscription, now_ms);
+             });
+}
+
+void SayWhy(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyFound(parts, exchange,
+             [](const ExchangePtr& to, const Subscription& subscription, std::int64_t now_ms) {
+               return explain::ToJson(Explain(subscription, now_ms), *to->request().principal);
+             });
 }
 
 void List(const RouteParts& parts, const ExchangePtr& exchange) {
@@ -163,7 +181,7 @@ void List(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void Delete(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   const SubscriptionKey key = KeyOf(exchange);
   parts.subscriptions.Change(
       RemoveCommand{key}, http::Acting(exchange, kDeleteAct),
@@ -179,6 +197,7 @@ void Rotate(const RouteParts& parts, const ExchangePtr& exchange) {
   std::vector<http::FieldError> impossible;
   JsonFields fields(exchange->request().body);
   rotate.secret = ReadSecret(fields, impossible);
+  http::ReadReason(exchange, fields);
   fields.Finish();
   RefuseMeaning(std::move(impossible));
   const auto reply = [name = rotate.key.name](const ExchangePtr& to, const Outcome& outcome) {
@@ -256,6 +275,9 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
              "",
              {kRotateAct}},
             {Method::kPost, "/{name}/test", "testSubscription", write, Test}});
+  http::RouteGroup<RouteParts>(router, parts,
+                               {.path = "/api/v1/why/subscription", .rate_class = "push"})
+      .Add({{Method::kGet, "/{name}", "whySubscription", read, SayWhy}});
 }
 
 }  // namespace tenure::push

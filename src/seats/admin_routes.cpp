@@ -46,11 +46,6 @@ bool MayNameAny(const ExchangePtr& exchange) {
   return !who.tenant || who.Has("admin");
 }
 
-/// Whose licences are seen: the asker's own, or any (empty).
-std::string SeenTenant(const ExchangePtr& exchange) {
-  return MayNameAny(exchange) ? "" : http::TenantOf(exchange);
-}
-
 const std::string& Person(const ExchangePtr& exchange) {
   return exchange->request().principal->person;
 }
@@ -514,6 +509,10 @@ void RemoveTicket(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 }  // namespace
+
+std::string SeenTenant(const ExchangePtr& exchange) {
+  return MayNameAny(exchange) ? "" : http::TenantOf(exchange);
+}
 
 void AddAdminRoutes(http::Router& router, const RouteParts& parts) {
   using http::Method;

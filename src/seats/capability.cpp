@@ -1,10 +1,14 @@
 #include "seats/capability.hpp"
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "base/log.hpp"
+#include "explain/explanation.hpp"
 #include "seats/keys.hpp"
 #include "seats/routes.hpp"
 #include "seats/seats.hpp"
@@ -132,6 +136,53 @@ void WriteHealth(base::JsonWriter& json, Seats& seats) {
   json.EndObject();
 }
 
+/// Which licences are full is their organisations' business: only how many are is told.
+explain::Glance GlanceOf(const std::vector<Level>& levels) {
+  std::int64_t used = 0, total = 0, full = 0;
+  for (const Level& level : levels) {
+    used += level.used;
+    total += level.total;
+    if (level.total > 0 && level.used * 10 > level.total * 9) ++full;
+  }
+  explain::Glance glance{.figures = {{"used", used}, {"total", total}}};
+  if (full > 0)
+    glance.concerns.push_back(
+        {.name = "LicenseSeatsNearlyFull",
+         .sentence = fmt::format("{} more than 90 % of the seats in use.",
+                                 explain::Counted(full, "One licence has", "licences have")),
+         .link = "/licenses",
+         .command = "tenure license list"});
+  return glance;
+}
+
+void FindLicenseOf(Seats& seats, const server::Search& search, base::Caller caller,
+                   server::Finder::Done done) {
+  if (!search.id) return done(server::FoundList());
+  seats.FindLicense(
+      {search.tenant, *search.id}, std::move(caller),
+      server::Finding(std::move(done), [](const FindLicenseReply& reply) {
+        server::FoundList found;
+        if (const auto& view = reply.license)
+          found.push_back({"license", view->license.id.ToString(), view->license.name,
+                           std::string(ToText(view->license.StandingAt(view->now_ms)))});
+        return found;
+      }));
+}
+
+void FindSeat(Seats& seats, const server::Search& search, base::Caller caller,
+              server::Finder::Done done) {
+  if (!search.id) return done(server::FoundList());
+  seats.FindHolding(
+      {search.tenant, *search.id}, std::move(caller),
+      server::Finding(std::move(done), [id = *search.id](const FindHoldingReply& reply) {
+        server::FoundList found;
+        if (const auto& holding = reply.holding)
+          found.push_back({"seat", id.ToString(), holding->row.machine.value_or(""),
+                           std::string(StateOf(*holding))});
+        return found;
+      }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others&) {
   if (!IsKeyPrefix(parts.settings.seats.key_prefix))
     throw base::UserError("seats.key_prefix must be 1 to 20 of A-Z 0-9");
@@ -144,6 +195,7 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
     const RouteParts routes{process->seats, process->guards, process->options};
     AddUseRoutes(router, routes);
     AddAdminRoutes(router, routes);
+    AddWhyRoutes(router, routes);
   };
   running.tasks = {
       {"seats.sweep", kSweepIntervalMs, [&seats](const TaskRun& run) { Sweep(seats, run); }}};
@@ -151,10 +203,16 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
     running.tasks.push_back(
         {"seats.retention", std::min(retention_ms, server::kRetentionIntervalMs),
          [&seats, retention_ms](const TaskRun& run) { ForgetLogs(seats, retention_ms, run); }});
+  const auto latest = std::make_shared<explain::Latest>();
+  running.finders = {{"licenses:read", std::bind_front(FindLicenseOf, std::ref(seats))},
+                     {"licenses:read", std::bind_front(FindSeat, std::ref(seats))}};
+  running.glance = [latest] { return latest->Get(); };
   running.jobs = {
       {"gauges.seats", kLevelIntervalMs,
-       [&seats, most = std::int64_t{parts.settings.seats.metrics_max}](const auto&) {
-         seats.probe().Levels(server::Await(seats.Levels, {most}).levels);
+       [&seats, latest, most = std::int64_t{parts.settings.seats.metrics_max}](const auto&) {
+         const LevelsReply reply = server::Await(seats.Levels, {most});
+         seats.probe().Levels(reply.levels);
+         latest->Set(GlanceOf(reply.levels));
        }},
       {"seats.denials", kDenialIntervalMs, [&seats](const auto&) { seats.FlushDenials(); }}};
   running.write_health = [&seats](base::JsonWriter& json) { WriteHealth(json, seats); };

@@ -1,32 +1,21 @@
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "base/read_file.hpp"
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
-#include "cli/server.hpp"
-#include "config/printable.hpp"
 #include "seats/capability.hpp"
 #include "seats/seat.hpp"
 
 namespace tenure::seats {
 namespace {
 
-using cli::Answer;
 using cli::Flags;
-using cli::Given;
-using cli::JsonRow;
-using config::Printable;
 using std::string_view;
-using Now = std::optional<std::int64_t>;
 
 constexpr string_view kLicensePath = "/api/v1/licenses/{LICENSE}";
 constexpr std::int64_t kSecondMs = 1'000;
-constexpr std::int64_t kHourMs = 3'600'000;
-/// A machine that is resumed so often within an hour while its former process may live is two.
-constexpr std::int64_t kClonedResumes = 5;
 
 /// A duration of whole seconds; what is sent is their number.
 cli::Check Seconds(std::int64_t least_ms, std::int64_t most_ms) {
@@ -124,147 +113,6 @@ cli::Print OrganizationBlock() {
                          {"contact", "contact_email"},
                          {"metadata", "metadata"},
                          {"created", "created_at"}});
-}
-
-// `why`
-
-std::string Ago(std::int64_t now_ms, std::int64_t ms) {
-  return fmt::format("{} ago", base::SpanText(std::max<std::int64_t>(0, now_ms - ms)));
-}
-
-std::string WhoseSeat(const JsonRow& session) {
-  const std::string person = session.Text("person");
-  return fmt::format("machine {}{}", Printable(session.Text("machine_id")),
-                     person.empty() ? "" : fmt::format(" of {}", Printable(person)));
-}
-
-std::string HowItWent(const std::string& reason) {
-  if (reason == "released") return "was released";
-  if (reason == "resumed_elsewhere")
-    return "went on under a new session: the same machine id asked for it again";
-  if (reason == "revoked") return "was revoked by an operator";
-  if (reason == "expired") return "expired: no heartbeat came in time";
-  return fmt::format("ended ({})", Printable(reason));
-}
-
-std::string ExplainSession(const Answer& answer, const Given&) {
-  const JsonRow session = JsonRow::Parse(answer.body);
-  const std::int64_t now_ms = answer.server_now_ms.value_or(0);
-  const std::string state = session.Text("state");
-  const std::string who = WhoseSeat(session);
-  if (state == "active")
-    return fmt::format(
-        "The seat is held by {} since {}, with fence {}. Its last heartbeat came {}; without "
-        "another "
-        "one it is free at {}.\n",
-        who, Printable(session.Text("started_at")), session.Number("fence"),
-        Ago(now_ms, session.TimeMs("last_heartbeat_at")), Printable(session.Text("expires_at")));
-  if (state == "revoked")
-    return fmt::format(
-        "An operator revoked the seat of {}: its heartbeats are refused, and it is free at {}.\n",
-        who, Printable(session.Text("expires_at")));
-  if (state == "lapsed")
-    return fmt::format(
-        "The seat of {} has lapsed at {}: its last heartbeat came {}. Nobody has taken it; a "
-        "heartbeat "
-        "brings it back unless somebody waits.\n",
-        who, Printable(session.Text("expires_at")),
-        Ago(now_ms, session.TimeMs("last_heartbeat_at")));
-  return fmt::format("The seat of {} {} at {}.\n", who, HowItWent(session.Text("end_reason")),
-                     Printable(session.Text("ended_at")));
-}
-
-/// All items of a list's first pages, up to a bound.
-std::vector<JsonRow> AllItems(cli::Server& server, const std::string& path, std::size_t most) {
-  std::vector<JsonRow> rows;
-  std::string cursor;
-  do {
-    const Answer page =
-        server.Ask(http::Method::kGet,
-                   path + (cursor.empty() ? "" : "&cursor=" + cli::PercentEncoded(cursor)));
-    if (!page.ok()) break;
-    const JsonRow list = JsonRow::Parse(page.body);
-    for (const std::string& item : list.Items("items")) rows.push_back(JsonRow::Parse(item));
-    cursor = list.Text("next_cursor");
-  } while (!cursor.empty() && rows.size() < most);
-  return rows;
-}
-
-std::string HeldSentence(const JsonRow& license, const std::vector<JsonRow>& sessions) {
-  std::string text = fmt::format("{} of {} seats are in use", license.Number("seats_used"),
-                                 license.Number("seats"));
-  const std::int64_t offered = license.Number("seats_offered");
-  if (offered > 0) text += fmt::format(", {} of them offered to the line", offered);
-  text += ".";
-  if (!sessions.empty()) {
-    const JsonRow& oldest = *std::ranges::min_element(
-        sessions, {}, [](const JsonRow& each) { return each.TimeMs("expires_at"); });
-    text += fmt::format(" The next that may lapse is that of {}, at {}.", WhoseSeat(oldest),
-                        Printable(oldest.Text("expires_at")));
-  }
-  return text;
-}
-
-std::string DeniedSentence(const std::vector<JsonRow>& denials) {
-  std::int64_t count = 0;
-  for (const JsonRow& each : denials) count += JsonRow::Parse(each.Text("detail")).Number("count");
-  if (count == 0) return "The log has no denial of the last hour (they are written once a minute).";
-  return fmt::format("{} requests were denied in the last hour.", count);
-}
-
-/// Machines that take their seat from each other.
-std::string CloneSentence(const std::vector<JsonRow>& resumes) {
-  std::map<std::string, std::int64_t> counts;
-  for (const JsonRow& each : resumes) {
-    const JsonRow detail = JsonRow::Parse(each.Text("detail"));
-    if (detail.Text("former_live") == "true") ++counts[detail.Text("machine")];
-  }
-  std::string text;
-  for (const auto& [machine, count] : counts)
-    if (count > kClonedResumes)
-      text += fmt::format(
-          " The machine id {} was resumed {} times in the last hour while its former process may "
-          "have "
-          "been running: there are probably two machines with this id.",
-          Printable(machine), count);
-  return text;
-}
-
-int WhyLicense(const Given& given, cli::Console& console) {
-  cli::Server server(given);
-  const std::string path = cli::PathOf(kLicensePath, given);
-  const Answer seen = server.Ask(http::Method::kGet, path);
-  if (!seen.ok()) return ReportRefusal(seen, server.form(), console);
-  if (server.form() == cli::Form::kJson) {
-    PrintJson(seen.body, console);
-    return cli::kExitDone;
-  }
-  const JsonRow license = JsonRow::Parse(seen.body);
-  const std::string since =
-      cli::PercentEncoded(base::UtcText(seen.server_now_ms.value_or(kHourMs) - kHourMs));
-  const auto sessions = AllItems(server, path + "/sessions?state=active&limit=1000", 10'000);
-  const auto denials =
-      AllItems(server, path + "/log?limit=1000&kind=LICENSE_SEAT_DENIED&since=" + since, 10'000);
-  const auto resumes =
-      AllItems(server, path + "/log?limit=1000&kind=LICENSE_SEAT_RESUMED&since=" + since, 10'000);
-  std::string text = fmt::format("The licence {} is {}. ", Printable(license.Text("id")),
-                                 Printable(license.Text("state")));
-  text += HeldSentence(license, sessions);
-  const std::int64_t waiting = license.Number("waiting");
-  text += waiting == 0 ? " Nobody waits." : fmt::format(" {} wait in line.", waiting);
-  if (license.Bool("draining"))
-    text +=
-        " It drains: there are more seats in use than it has, and none is given before they are "
-        "fewer.";
-  if (!license.Text("frozen_until").empty())
-    text += fmt::format(
-        " It is frozen until {}: the store was restored or promoted, and may have forgotten who "
-        "holds "
-        "a seat. `tenure admin thaw` ends that early.",
-        Printable(license.Text("frozen_until")));
-  text += " " + DeniedSentence(denials) + CloneSentence(resumes);
-  console.out << text << '\n';
-  return cli::kExitDone;
 }
 
 constexpr string_view kCreateNotes =
@@ -475,18 +323,18 @@ cli::Commands SeatCommands() {
               .summary = "Say who holds a seat, or how it was lost",
               .notes = "Exit code 3 when there is no such session, or it is older than the log.\n",
               .flags = {SessionArgument()},
-              .path = "/api/v1/licenses/sessions/{SESSION}",
-              .print = ExplainSession,
+              .path = "/api/v1/why/seat/{SESSION}",
+              .print = Explained(),
               .part = Part::kExplain}),
-      {.words = "why license",
-       .summary = "Say who uses a licence, who waits, and what stands in the way",
-       .notes =
-           "Also whether it drains or is frozen, how many were denied in the last hour, and "
-           "machine ids that\ntwo machines seem to share. With --json the licence as the server "
-           "describes it.\n",
-       .flags = Flags{LicenseArgument()} + ServerFlags(),
-       .run = WhyLicense,
-       .part = Part::kExplain}};
+      Asking({.words = "why license",
+              .summary = "Say who uses a licence, who waits, and what stands in the way",
+              .notes =
+                  "Also whether it drains or is frozen, how many were denied in the last hour, "
+                  "and machine ids that\ntwo machines seem to share.\n",
+              .flags = {LicenseArgument()},
+              .path = "/api/v1/why/license/{LICENSE}",
+              .print = Explained(),
+              .part = Part::kExplain})};
 }
 
 }  // namespace

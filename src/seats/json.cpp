@@ -28,14 +28,6 @@ void WriteObject(JsonWriter& json, std::string_view name, const std::string& obj
   json.Key(name).Raw(base::ObjectOrEmpty(object));
 }
 
-std::string_view StateOf(const Holding& holding) {
-  const SeatRow& row = holding.row;
-  if (holding.end && !row.open) return "ended";
-  if (row.open) return "lapsed";
-  if (row.revoked) return "revoked";
-  return row.expires_ms > holding.now_ms ? "active" : "lapsed";
-}
-
 struct KeptOf {
   std::optional<base::StoredAnswer> operator()(const AcquireOutcome& outcome) const {
     const auto* grant = std::get_if<Grant>(&outcome);
@@ -56,6 +48,14 @@ struct KeptOf {
 };
 
 }  // namespace
+
+std::string_view StateOf(const Holding& holding) {
+  const SeatRow& row = holding.row;
+  if (holding.end && !row.open) return "ended";
+  if (row.open) return "lapsed";
+  if (row.revoked) return "revoked";
+  return row.expires_ms > holding.now_ms ? "active" : "lapsed";
+}
 
 std::string GrantJson(const Grant& grant) {
   std::string body;

@@ -24,6 +24,8 @@ std::string BeatJson(const base::Uuid& session, const Beat& beat, std::int64_t n
 std::string BeatsJson(const std::vector<base::Uuid>& sessions,
                       const std::vector<HeartbeatOutcome>& outcomes, std::int64_t now_ms);
 std::string TicketJson(const TicketView& view);
+/// "active", "lapsed", "revoked" or "ended".
+std::string_view StateOf(const Holding& holding);
 void WriteHolding(base::JsonWriter& json, const Holding& holding);
 std::string HoldingJson(const Holding& holding);
 

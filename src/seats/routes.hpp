@@ -33,7 +33,11 @@ inline constexpr std::string_view kSpanResult = "seat.result";
 void AddUseRoutes(http::Router& router, const RouteParts& parts);
 /// Organisations, licences, and what operators see and end.
 void AddAdminRoutes(http::Router& router, const RouteParts& parts);
+/// Why a seat or a licence is as it is.
+void AddWhyRoutes(http::Router& router, const RouteParts& parts);
 
+/// Whose licences are seen: the asker's own, or any (empty).
+std::string SeenTenant(const http::ExchangePtr& exchange);
 /// The UUID in the path. Throws 400 that names it.
 base::Uuid PathUuid(const http::ExchangePtr& exchange, std::size_t index, const char* name);
 

@@ -23,7 +23,9 @@
 #include "config/given.hpp"
 #include "config/settings.hpp"
 #include "db/method.hpp"
+#include "explain/glance.hpp"
 #include "http/router.hpp"
+#include "server/search.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/trace.hpp"
 #include "wake/registry.hpp"
@@ -79,6 +81,8 @@ struct Running {
   /// Returns what it did, a sentence each. Throws base::Fault, base::UserError.
   std::function<std::vector<std::string>()> apply{};
   std::function<void(base::JsonWriter&)> write_health{};  ///< a field of /health, from memory
+  std::function<explain::Glance()> glance{};              ///< what the overview shows, from memory
+  std::vector<Finder> finders{};                          ///< for the search
   std::function<void()> start{};
   std::function<void()> read_again{};    ///< SIGHUP: files that it keeps in memory
   std::function<void()> stop_waiting{};  ///< ends the requests that nothing else would end soon

@@ -4,6 +4,7 @@
 #include "base/json_writer.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "sessions/capability.hpp"
 #include "sessions/sessions.hpp"
@@ -114,15 +115,17 @@ bool MayEnd(const ExchangePtr& exchange, const base::Uuid& tenant) {
 
 /// Finds the key first: it decides the lane. A key never changes, so nothing can come in between.
 void Delete(const Parts& parts, const ExchangePtr& exchange) {
+  http::ExpectQueryReasonAlone(exchange);
   parts.sessions.Find({PathId(exchange)}, &exchange->executor(),
                       Answering(exchange, [parts](const ExchangePtr& to, const FindReply& reply) {
                         const auto& session = reply.session;
                         if (!session || !MayEnd(to, session->tenant))
                           return to->Reply(UnknownSession(to));
+                        // A program ends sessions of its tenant by the thousand, a person says why.
                         const bool own = IsVisible(to, session->tenant);
                         parts.sessions.End(
                             {session->id, session->key},
-                            own ? to->caller() : http::Acting(to, kEndAct),
+                            own && to->reason().empty() ? to->caller() : http::Acting(to, kEndAct),
                             Answering(to, [](const ExchangePtr& who, const EndReply&) {
                               who->Reply(http::Response{.status = 204});
                             }));

@@ -4,6 +4,7 @@
 #include "http/answering.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "leases/json.hpp"
 #include "tasks/capability.hpp"
@@ -94,7 +95,7 @@ void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task
 /// The caller's task of that name, or Tenure's own.
 void RunNow(Tasks& tasks, const ExchangePtr& exchange) {
   const TaskKey task = KeyOf(exchange);
-  http::ExpectNoFields(exchange->request());
+  http::ExpectReasonAlone(exchange);
   Trigger(tasks, exchange, task, [&tasks, exchange, name = task.name] {
     Trigger(tasks, exchange, {kOwnTenant, name}, [exchange, name] {
       exchange->Reply(

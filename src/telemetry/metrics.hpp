@@ -56,6 +56,13 @@ class Histogram {
     sum_.fetch_add(value, std::memory_order_relaxed);
   }
 
+  /// Adds how many there were in each bucket; the last has what is above all bounds.
+  void AddCountsTo(std::vector<std::uint64_t>& counts) const {
+    counts.resize(std::max(counts.size(), counts_.size()));
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      counts[i] += counts_[i].load(std::memory_order_relaxed);
+  }
+
  private:
   friend class Registry;
   std::vector<std::int64_t> bounds_;

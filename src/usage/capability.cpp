@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "explain/explanation.hpp"
 #include "http/outgoing.hpp"
 #include "messages/messages.hpp"
 #include "server/capability.hpp"
@@ -95,6 +98,22 @@ std::vector<server::Task> Tasks(Usage& usage) {
            }}};
 }
 
+explain::Glance GlanceOf(const UnsentReply& unsent) {
+  explain::Glance glance{
+      .figures = {{"unsent", unsent.records}, {"refused", unsent.refused_records}}};
+  if (unsent.refused_records > 0)
+    glance.concerns.push_back(
+        {.name = "TenureUsageRefused",
+         .severity = explain::Severity::kCritical,
+         .sentence = fmt::format(
+             "The receiver refuses {}: it says that they are wrong.",
+             explain::Counted(unsent.refused_records, "one usage record", "usage records")),
+         .since_ms = unsent.oldest_ms,
+         .link = "/usage",
+         .command = "tenure usage windows"});
+  return glance;
+}
+
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const auto process = std::make_shared<Process>(parts, others);
   Process& self = *process;
@@ -106,10 +125,13 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
     AddRoutes(router, self.usage, self.messages);
   };
   running.tasks = Tasks(usage);
-  running.jobs = {{"gauges.usage", server::kOftenMs, [&usage](const auto&) {
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.usage", server::kOftenMs, [&usage, latest](const auto&) {
                      const auto unsent = Await(usage.CountUnsent);
                      usage.probe().UnsentCounted(unsent.records, unsent.refused_records);
+                     latest->Set(GlanceOf(unsent));
                    }}};
+  running.glance = [latest] { return latest->Get(); };
   if (!self.sender) return running;
   running.start = [&self] {
     self.outgoing.Start();

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "tasks/task.hpp"
 #include "usage/capability.hpp"
@@ -231,6 +232,7 @@ void SetFactor(Usage& usage, const ExchangePtr& exchange) {
   if (!text.empty() && (!factor || *factor > kMaxFactor))
     fields.Refuse("factor",
                   "must be a decimal with at most six places, up to 1000000000, as text: \"1.5\"");
+  http::ReadReason(exchange, fields);
   fields.Finish();
   usage.SetFactor(kind, *factor, http::Acting(exchange, kFactorAct),
                   Answering(exchange, [](const ExchangePtr& to, const SetFactorReply& reply) {
@@ -245,6 +247,7 @@ void SetFactor(Usage& usage, const ExchangePtr& exchange) {
 void Send(Usage& usage, const ExchangePtr& exchange) {
   JsonFields fields(exchange->request().body);
   const SendRequest request{fields.Integer("fromWindow", 1, kMaxNumber)};
+  http::ReadReason(exchange, fields);
   fields.Finish();
   if (!usage.options().send)
     throw ProblemError(
@@ -270,7 +273,7 @@ void ListRefused(Usage& usage, const ExchangePtr& exchange) {
 
 /// Refused records are dead letters of Tenure's own topic; this sends a thousand of them again.
 void Resend(messages::Messages& messages, const ExchangePtr& exchange) {
-  http::ExpectNoFields(exchange->request());
+  http::ExpectReasonAlone(exchange);
   messages::DeadChangeRequest request;
   request.filter.tenant = tasks::kOwnTenant;
   request.filter.topic = kTopic;

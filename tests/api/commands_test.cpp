@@ -296,7 +296,7 @@ TEST_F(MessageCommand, WhatIsEnqueuedIsShownAndExplained) {
   EXPECT_THAT(shown, HasSubstr("priority      1\n"));
   EXPECT_THAT(Tenure({"why", "message", id}).out, HasSubstr("nobody has ever asked"));
   EXPECT_EQ(topic_.Take().id, id);
-  EXPECT_THAT(Tenure({"why", "message", id}).out, HasSubstr("(claimed): "));
+  EXPECT_THAT(Tenure({"why", "message", id}).out, HasSubstr("has it since"));
   EXPECT_EQ(Tenure({"message", "show", NewUuid()}).exit_code, 3);
   EXPECT_EQ(Tenure({"why", "message", NewUuid()}).exit_code, 3);
 }

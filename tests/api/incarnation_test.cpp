@@ -275,7 +275,7 @@ TEST_P(LeaseIncarnation, WhatIsHeldIsRenewedAndNothingIsGrantedForAWhile) {
   for (const std::string& name : {free.name(), std::string("never/used")}) {
     const auto why = RunTenure({"why", "lease", name, "--server", url});
     EXPECT_EQ(why.exit_code, 0) << why.err;
-    EXPECT_NE(why.out.find("it is not granted before "), std::string::npos) << why.out;
+    EXPECT_NE(why.out.find("It is not granted before "), std::string::npos) << why.out;
     EXPECT_EQ(why.out.find("is free"), std::string::npos) << why.out;
     const auto shown = RunTenure({"lease", "show", name, "--server", url});
     EXPECT_NE(shown.out.find("state     frozen\n"), std::string::npos) << shown.out;

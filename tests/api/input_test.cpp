@@ -355,9 +355,13 @@ TEST_P(Input, APayloadsLimitIsTold) {
     EXPECT_EQ(Named("messages", head + "_base64\":" + bad + "}"), Fields{"payload_base64"}) << bad;
 }
 
-TEST_P(Input, ATopicIsPausedWithAReasonAndOnlyThen) {
-  for (const char* body : {R"({"paused":true})", R"({"reason":"x"})"})
+TEST_P(Input, ATopicIsPausedWithAReasonAndEveryChangeMayHaveOne) {
+  const std::string long_one = R"({"lease_ms":1000,"reason":)" + LongText(501) + "}";
+  for (const std::string& body :
+       {std::string(R"({"paused":true})"), std::string(R"({"paused":true,"reason":""})"),
+        std::string(R"({"paused":false,"reason":""})"), long_one})
     EXPECT_EQ(FieldsOf(topic_.Change(body)), Fields{"reason"}) << body;
+  EXPECT_EQ(topic_.Change(R"({"paused":false,"reason":"x"})").status, 200);
 }
 
 TEST_P(Input, ANameOfTwoHundredAndSlashesInItAreFine) {

@@ -35,6 +35,12 @@ Key SampleRequests::KeyOfTenant() const {
 
 SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
                                                   const std::string& path) const {
+  if (path.starts_with("/api/v1/why/")) return OfWhy(path);
+  if (path == "/api/v1/search") {
+    Lease lease(api_);
+    lease.Acquire({});
+    return {path + "?q=" + lease.name(), ""};
+  }
   if (path.starts_with("/api/v1/leases/{name}")) return OfLease(path.substr(21));
   if (path.starts_with("/api/v1/tasks/{name}")) return OfTask(path.substr(20));
   if (path.starts_with("/api/v1/inbox/")) return OfInbox(path.substr(14));
@@ -53,6 +59,23 @@ SampleRequests::Request SampleRequests::RequestOf(const std::string& method,
   if (const auto placeholder = path.find("{id}"); placeholder != std::string::npos)
     target.replace(placeholder, 4, api_.Put(KeyOfTenant(), 1).Json()["sessionId"].Text());
   return {target, method == "PUT" ? PutBody(KeyOfTenant(), 1) : ""};
+}
+
+/// Of the thing that is shown at a path of its own.
+SampleRequests::Request SampleRequests::OfWhy(const std::string& path) const {
+  static const std::map<std::string, std::string> shown_at{
+      {"lease/{name}", "/api/v1/leases/{name}"},
+      {"message/{id}", "/api/v1/messages/{id}"},
+      {"topic/{topic}", "/api/v1/topics/{topic}"},
+      {"job/{name}", "/api/v1/jobs/{name}"},
+      {"subscription/{name}", "/api/v1/subscriptions/{name}"},
+      {"seat/{id}", "/api/v1/licenses/sessions/{id}"},
+      {"license/{id}", "/api/v1/licenses/{id}"},
+  };
+  const std::string kind = path.substr(std::string("/api/v1/why/").size());
+  const std::string& shown = shown_at.at(kind);
+  const std::string id = RequestOf("GET", shown).target.substr(shown.find('{'));
+  return {"/api/v1/why/" + kind.substr(0, kind.find('{')) + id, ""};
 }
 
 SampleRequests::Request SampleRequests::OfLease(const std::string& action) const {

@@ -35,6 +35,7 @@ class SampleRequests {
 
  private:
   Key KeyOfTenant() const;
+  Request OfWhy(const std::string& path) const;
   Request OfLease(const std::string& action) const;
   Request OfTask(const std::string& action) const;
   Request OfInbox(const std::string& action) const;

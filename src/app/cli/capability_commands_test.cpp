@@ -202,21 +202,29 @@ TEST(LeaseBreak, NeedsAReasonAndNotBothOfDrainAndForce) {
   EXPECT_THAT(server.asked(), ElementsAre());
 }
 
-TEST(WhyLease, SaysWhoHoldsItAndWhatComesNext) {
-  const ScriptedServer held({Ok(Held())});
-  EXPECT_EQ(held.Run({"why", "lease", "nightly"}).out,
-            "nightly is held by host:12 since 2026-01-01T10:00:00.000Z (1h 0m ago), with fence 7, "
-            "and was renewed 10s ago. 2 wait for it. Without a renewal it is free in 20s, and "
-            "whoever waits longest gets it.\n");
-  const ScriptedServer broken({Ok(kBroken)});
-  EXPECT_EQ(broken.Run({"why", "lease", "nightly"}).out,
-            "An operator broke the grant of host:12 (\"host is gone\"): it is not renewed any "
-            "more. One waits for it. It can be granted again in 20s, at "
-            "2026-01-01T11:00:20.000Z, or as soon as its holder releases it.\n");
-  const ScriptedServer free({Ok(kFree)});
-  EXPECT_EQ(free.Run({"why", "lease", "nightly"}).out,
-            "nightly is free: whoever asks next gets it. Before, host:12 had it for 30m 0s and "
-            "lost it to an operator (\"host is gone\") 30m 0s ago.\n");
+constexpr const char* kLicense = "0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81";
+constexpr std::string_view kWhy =
+    R"({"kind":"lease","id":"nightly","state":"held","sentence":"nightly is held.\u202e It waits.",)"
+    R"("because":[],"next":{"text":"It is free in 20s.","at":"2026-01-01T11:00:20.000Z"},)"
+    R"("actions":[],"docs":"docs/leases.md"})";
+
+TEST(Why, PrintsTheServersSentenceAndWhatComesNext) {
+  const std::pair<std::vector<std::string>, std::string> commands[] = {
+      {{"why", "lease", "a/b"}, "lease/a%2Fb"},
+      {{"why", "topic", "mail"}, "topic/mail"},
+      {{"why", "job", "nightly"}, "job/nightly"},
+      {{"why", "subscription", "billing"}, "subscription/billing"},
+      {{"why", "message", kLicense}, std::string("message/") + kLicense},
+      {{"why", "seat", kLicense}, std::string("seat/") + kLicense},
+      {{"why", "license", kLicense}, std::string("license/") + kLicense},
+  };
+  for (const auto& [command, path] : commands) {
+    const ScriptedServer server({Ok(std::string(kWhy)), Refusal(404, R"({"detail":"no"})")});
+    const Ran ran = server.Run(command);
+    EXPECT_EQ(ran.out, "nightly is held.? It waits.\nIt is free in 20s.\n") << path << ran.err;
+    EXPECT_EQ(server.Run(command).exit, cli::kExitNotFound);
+    EXPECT_EQ(server.asked().front(), "GET /api/v1/why/" + path);
+  }
 }
 
 /// A lease that nobody holds; `more` are further fields.
@@ -230,32 +238,7 @@ constexpr std::string_view kGuard =
     R"(,"guard":{"pid":4711,"user":"app","since":"2026-01-01T10:59:48.000Z"})";
 constexpr std::string_view kFrozen = R"(,"frozen_until":"2026-01-01T11:00:30.000Z")";
 
-TEST(WhyLease, KnowsEveryReasonThatAnAcquireIsRefusedFor) {
-  const auto why = [](const std::string& lease) {
-    return ScriptedServer({Ok(lease)}).Run({"why", "lease", "nightly"}).out;
-  };
-  EXPECT_EQ(
-      why(Free(std::string(R"(,"waiters":0)") + std::string(kFrozen))),
-      "Nobody holds nightly, but the store was restored or promoted, and somebody whom it has "
-      "forgotten may still hold it: it is not granted before 2026-01-01T11:00:30.000Z (in "
-      "30s). Where you know that nobody does, `tenure admin thaw` ends that. Nobody waits for "
-      "it.\n");
-  EXPECT_EQ(why(Free(std::string(R"(,"waiters":1)") + std::string(kGuard))),
-            "Nobody holds nightly, but a database transaction that checked its last fence is open, "
-            "and the next grant has to wait for its end: process 4711 of user app, begun 12s ago. "
-            "One waits for it.\n");
-  EXPECT_EQ(why(Free(R"(,"waiters":2)")),
-            "nightly is free, and whoever waits longest gets it at once; who asks without waiting "
-            "does not. 2 wait for it. One whose process is gone loses its place after 3s.\n");
-  EXPECT_THAT(why(Free(R"(,"waiters":0,"guard":{"user":"app"})")),
-              HasSubstr("for its end: without a process (see pg_prepared_xacts) of user app. "));
-  EXPECT_THAT(
-      why(Held(std::string(R"(,"waiters":0)") + std::string(kGuard))),
-      HasSubstr("is open (process 4711 of user app, begun 12s ago): until its end it cannot "
-                "be broken."));
-}
-
-TEST(WhyLease, ShowAndListHaveTheSameReasonsInTheSameOrder) {
+TEST(LeaseState, ShowAndListHaveTheSameReasonsInTheSameOrder) {
   const struct {
     std::string more;
     std::string state;
@@ -280,85 +263,15 @@ TEST(WhyLease, ShowAndListHaveTheSameReasonsInTheSameOrder) {
   }
 }
 
-TEST(WhyLease, SaysWhatFreesAHoldThatIsOlderThanTheStoresClock) {
-  std::string lease = Held(R"(,"waiters":0)");
-  const std::string deadline = "2026-01-01T11:00:20";
-  lease.replace(lease.find(deadline), deadline.size(), "2026-01-01T12:00:20");
-  const ScriptedServer server({Ok(lease)});
-  EXPECT_THAT(
-      server.Run({"why", "lease", "nightly"}).out,
-      HasSubstr("Without a renewal it is free in 1h 0m. That is further ahead than its ttl "
-                "of 30s: it was granted or renewed before the store's clock went back. Once "
-                "its holder has stopped, `tenure lease break nightly --force --reason \"the "
-                "clock went back\"` frees it.\n"));
-}
-
 std::string Topic(std::string_view name, std::string_view more) {
   return fmt::format(R"({{"name":"{}","claimed":1,"asked_at":null,"settings":{{}}{}}})", name,
                      more);
-}
-
-TEST(WhyTopic, SaysWhatItsMessagesWaitFor) {
-  const auto why = [](const std::string& topic) {
-    return ScriptedServer({Ok(topic)}).Run({"why", "topic", "orders"}).out;
-  };
-  constexpr std::string_view kReady =
-      R"(,"ready":12,"dead":3,"oldest_at":"2026-01-01T10:00:00.000Z","oldest_age_ms":185000)";
-  EXPECT_EQ(why(Topic("orders", std::string(kReady) + R"(,"paused":false)")),
-            "orders: 12 messages are ready, the oldest for 3m 5s. No worker has ever asked for it. "
-            "One message is in somebody's hands. 3 dead letters: `tenure message dead --topic "
-            "orders` lists them.\n");
-  EXPECT_THAT(why(Topic("orders", std::string(kReady) +
-                                      R"(,"paused":true,"paused_at":"2026-01-01T10:00:00.000Z",)"
-                                      R"("paused_reason":"the bank is closed")")),
-              HasSubstr("handed out to nobody: the topic is paused since 2026-01-01T10:00:00.000Z "
-                        "(\"the bank is closed\"); `tenure message resume orders` ends that."));
-  EXPECT_THAT(why(Topic("orders", R"(,"ready":0,"dead":0,"oldest_at":null,"oldest_age_ms":0,)"
-                                  R"("paused":false)")),
-              HasSubstr("orders: Nothing is ready."));
 }
 
 constexpr std::string_view kHealth =
     R"({"status":"ok","version":"0.1.0","store":{"status":"ok","place":"here",)"
     R"("warnings":["frozen","clock-step"]},"background":[{"name":"gauges","status":"ok"}],)"
     R"("tasks":[{"name":"usage.windows","status":"failed"}]})";
-
-TEST(WhyJob, SaysWhenItRunsNextAndWhatStoodInItsWay) {
-  const std::string job =
-      R"({"name":"nightly","enabled":true,"paused":null,"time_zone":"Europe/Berlin","upcoming":[)"
-      R"({"time":"2026-01-02T02:00:00.000Z","local_time":"2026-01-02T03:00:00"}]})";
-  const std::string runs =
-      R"({"items":[{"run_id":"b","nominal_time":"2026-01-01T03:00:00.000Z","status":"skipped",)"
-      R"("skipped_reason":"overlap","blocked_by":"a"},{"run_id":"a","nominal_time":)"
-      R"("2026-01-01T02:00:00.000Z","status":"claimed","owner":"me","held_until":)"
-      R"("2026-01-01T03:00:30.000Z"}]})";
-  const ScriptedServer server({Ok(job), Ok(runs)});
-  EXPECT_EQ(server.Run({"why", "job", "nightly"}).out,
-            "nightly: It runs next at 2026-01-02T03:00:00 Europe/Berlin "
-            "(2026-01-02T02:00:00.000Z). The run of 2026-01-01T03:00:00.000Z was skipped because "
-            "that of 2026-01-01T02:00:00.000Z is still claimed by me until "
-            "2026-01-01T03:00:30.000Z.\n");
-  EXPECT_EQ(server.asked(), (std::vector<std::string>{"GET /api/v1/jobs/nightly",
-                                                      "GET /api/v1/jobs/nightly/runs?limit=20"}));
-}
-
-TEST(WhyJob, FindsTheRunInTheWayBehindManyThatWereLeftOut) {
-  const std::string job =
-      R"({"name":"nightly","enabled":true,"paused":null,"time_zone":"UTC","upcoming":[)"
-      R"({"time":"2026-01-02T02:00:00.000Z","local_time":"2026-01-02T02:00:00"}]})";
-  const std::string skipped =
-      R"({"items":[{"run_id":"b","nominal_time":"2026-01-01T03:00:00.000Z","status":"skipped",)"
-      R"("skipped_reason":"overlap","blocked_by":"a"}]})";
-  const std::string retrying =
-      R"({"items":[{"run_id":"a","nominal_time":"2026-01-01T02:00:00.000Z","status":"retrying",)"
-      R"("retry_at":"2026-01-01T03:00:30.000Z","error":"no luck"}]})";
-  const ScriptedServer server({Ok(job), Ok(skipped), Ok(R"({"items":[]})"), Ok(retrying)});
-  EXPECT_THAT(server.Run({"why", "job", "nightly"}).out,
-              testing::HasSubstr("The run of 2026-01-01T03:00:00.000Z was skipped because that of "
-                                 "2026-01-01T02:00:00.000Z is tried again at "
-                                 "2026-01-01T03:00:30.000Z (\"no luck\")."));
-  EXPECT_EQ(server.asked().back(), "GET /api/v1/jobs/nightly/runs?limit=20&status=retrying");
-}
 
 TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
   const ScriptedServer server(
@@ -557,7 +470,6 @@ TEST(UsageCommands, AnAuditOfWhatIsNoUsageIsAnError) {
   EXPECT_EQ(server.Run({"usage", "audit", "--sink", "http://10.0.0.1:9090"}).exit, cli::kExitUsage);
 }
 
-constexpr const char* kLicense = "0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81";
 const std::string kLicenseJson =
     R"({"id":"0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81","organization":"acme","name":"Editor",)"
     R"("key_hint":"7KQ2","seats":3,"seats_used":2,"seats_offered":1,"seats_remaining":1,)"
@@ -584,35 +496,6 @@ TEST(LicenseCommands, SuspendAndResumeAreChanges) {
   const std::string path = std::string("PATCH /api/v1/licenses/") + kLicense;
   EXPECT_THAT(server.asked(),
               ElementsAre(path + R"( {"suspended":true})", path + R"( {"suspended":false})"));
-}
-
-TEST(WhyLicense, SaysWhoUsesItWhoWaitsWhoWasDeniedAndWhichMachineIsTwo) {
-  std::string resumes;
-  for (int i = 0; i < 6; ++i)
-    resumes += std::string(i ? "," : "") +
-               R"({"kind":"LICENSE_SEAT_RESUMED","detail":{"machine":"m7","former_live":true}})";
-  const ScriptedServer server(
-      {Ok(kLicenseJson),
-       Ok(R"({"items":[{"machine_id":"m1","person":"ann","expires_at":"2026-01-01T11:00:20.000Z"}],)"
-          R"("next_cursor":null})"),
-       Ok(R"({"items":[{"detail":{"count":40}},{"detail":{"count":2}}],"next_cursor":null})"),
-       Ok(R"({"items":[)" + resumes + R"(],"next_cursor":null})")});
-  const Ran ran = server.Run({"why", "license", kLicense});
-  EXPECT_EQ(ran.exit, cli::kExitDone) << ran.err;
-  for (const char* part : {"2 of 3 seats are in use, 1 of them offered", "machine m1 of ann",
-                           "4 wait in line", "42 requests were denied", "machine id m7"})
-    EXPECT_THAT(ran.out, HasSubstr(part));
-}
-
-TEST(WhySeat, SaysHowASeatWasLost) {
-  const ScriptedServer server(
-      {Ok(R"({"session_id":"0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81","state":"ended","machine_id":"m1",)"
-          R"("person":"ann","ended_at":"2026-01-01T11:00:20.000Z","end_reason":"expired"})"),
-       Refusal(404, R"({"detail":"no"})")});
-  EXPECT_THAT(server.Run({"why", "seat", kLicense}).out,
-              HasSubstr("The seat of machine m1 of ann expired: no heartbeat came in time at "
-                        "2026-01-01T11:00:20.000Z"));
-  EXPECT_EQ(server.Run({"why", "seat", kLicense}).exit, cli::kExitNotFound);
 }
 
 }  // namespace

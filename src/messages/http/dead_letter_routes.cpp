@@ -37,6 +37,15 @@ void ListLetters(const RouteParts& parts, const ExchangePtr& exchange) {
                           Answering(exchange, DeadLettersJson));
 }
 
+void ListGroups(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::QueryFields fields(exchange->request().query);
+  GroupsRequest request{http::TenantOf(exchange),
+                        fields.Text("topic", kMaxTopicBytes).value_or("")};
+  fields.Finish();
+  parts.messages.GroupDead(std::move(request), exchange->caller(),
+                           Answering(exchange, DeadGroupsJson));
+}
+
 DeadChangeRequest ReadChange(Kind kind, const ExchangePtr& exchange) {
   DeadChangeRequest request;
   request.kind = kind;
@@ -59,6 +68,8 @@ DeadChangeRequest ReadChange(Kind kind, const ExchangePtr& exchange) {
     fields.Refuse("ids", "must not be given together with topic, reason or max");
   if (kind == Kind::kDiscard && !fields.Has("topic") && !reason && !fields.Has("ids"))
     fields.Refuse("topic", "is missing: what is discarded is named by topic, reason or ids");
+  // Here `reason` is of what they died.
+  http::ReadReason(exchange, fields, "because");
   fields.Finish();
   return request;
 }
@@ -98,6 +109,7 @@ void Discard(const RouteParts& parts, const ExchangePtr& exchange) {
 void AddDeadLetterRoutes(http::Router& router, const RouteParts& parts) {
   GroupAt(router, parts, "/api/v1/dead-letters")
       .Add({{Method::kGet, "", "listDeadLetters", kRead, ListLetters},
+            {Method::kGet, "/groups", "listDeadLetterGroups", kRead, ListGroups},
             {Method::kPost, "/redrive", "redriveDeadLetters", kWrite, Redrive, "", {kRedriveAct}},
             {Method::kPost, "/discard", "discardDeadLetters", kWrite, Discard, "", {kDiscardAct}}});
 }

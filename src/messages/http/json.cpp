@@ -5,6 +5,7 @@
 #include "base/base64.hpp"
 #include "base/json_text.hpp"
 #include "base/json_writer.hpp"
+#include "messages/explain.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -237,6 +238,23 @@ std::string TopicsJson(const TopicsReply& reply) {
 std::string DeadLettersJson(const DeadReply& reply) {
   return base::PageJson(reply.rows, reply.has_more, WriteLetter,
                         [](const DeadLetter& last) { return last.id; });
+}
+
+std::string DeadGroupsJson(const GroupsReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const DeadGroup& group : reply.groups) {
+    json.BeginObject()
+        .Field("topic", std::string_view(group.topic))
+        .Field("reason", ToText(group.reason))
+        .Field("error", std::string_view(group.error))
+        .Field("count", group.count);
+    json.Key("first_at").Time(group.first_ms).Key("last_at").Time(group.last_ms);
+    json.Field("id", group.id).EndObject();
+  }
+  json.EndArray().Field("capped", reply.capped).EndObject();
+  return out;
 }
 
 std::string DeadChangeJson(const DeadChangeReply& reply) {

@@ -6,6 +6,7 @@
 
 #include "base/caller.hpp"
 #include "base/json_writer.hpp"
+#include "messages/dead_groups.hpp"
 #include "messages/dead_letters.hpp"
 #include "messages/enqueue/enqueue.hpp"
 #include "messages/message.hpp"
@@ -34,6 +35,7 @@ std::string TimerJson(const MessageView& message);
 
 std::string TopicJson(const TopicView& topic);
 std::string TopicsJson(const TopicsReply& reply);
+std::string DeadGroupsJson(const GroupsReply& reply);
 std::string DeadLettersJson(const DeadReply& reply);
 std::string DeadChangeJson(const DeadChangeReply& reply);
 /// The same as it is kept for an idempotency key.

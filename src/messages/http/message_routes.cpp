@@ -3,6 +3,7 @@
 #include <set>
 
 #include "http/fences.hpp"
+#include "messages/explain.hpp"
 #include "messages/http/json.hpp"
 #include "messages/http/routes.hpp"
 
@@ -268,16 +269,29 @@ void Fail(const RouteParts& parts, const ExchangePtr& exchange) {
   });
 }
 
-void GetMessage(const RouteParts& parts, const ExchangePtr& exchange) {
+/// Goes on with `json` of the message that the path names.
+template <class ToJson>
+void ReplyMessage(const RouteParts& parts, const ExchangePtr& exchange, ToJson json) {
   http::ExpectNoQuery(exchange->request());
   parts.messages.Find({http::TenantOf(exchange), IdOf(exchange)}, exchange->caller(),
-                      Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
-                        if (reply.message) return to->ReplyJson(MessageJson(*reply.message));
+                      Answering(exchange, [json](const ExchangePtr& to, const FindReply& reply) {
+                        if (reply.message) return to->ReplyJson(json(to, *reply.message));
                         to->Reply(http::NotFound(fmt::format(
                             "There is no message {}: it was never enqueued, or it is done and its "
                             "topic keeps nothing of that.",
                             to->request().path_parameters[0])));
                       }));
+}
+
+void GetMessage(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyMessage(parts, exchange,
+               [](const ExchangePtr&, const MessageView& message) { return MessageJson(message); });
+}
+
+void SayWhyMessage(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyMessage(parts, exchange, [](const ExchangePtr& to, const MessageView& message) {
+    return explain::ToJson(Explain(message), *to->request().principal);
+  });
 }
 
 // ---- timers: messages that are not due yet
@@ -341,6 +355,8 @@ void AddMessageRoutes(http::Router& router, const RouteParts& parts) {
       .Add({{Method::kPost, "", "setTimers", kWrite, SetTimers, "Message.Enqueue"},
             {Method::kGet, "/{id}", "getTimer", kRead, GetTimer},
             {Method::kDelete, "/{id}", "cancelTimer", kWrite, CancelTimer}});
+  GroupAt(router, parts, "/api/v1/why/message")
+      .Add({{Method::kGet, "/{id}", "whyMessage", kRead, SayWhyMessage}});
 }
 
 void AddRoutes(http::Router& router, const RouteParts& parts) {

@@ -9,6 +9,7 @@
 #include "audit/refusals.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "messages/http/spans.hpp"
 #include "messages/messages.hpp"

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "base/log.hpp"
+#include "messages/explain.hpp"
 #include "messages/http/json.hpp"
 #include "messages/http/routes.hpp"
 
@@ -13,7 +14,6 @@ using http::ExchangePtr;
 using http::JsonFields;
 using http::Method;
 
-constexpr std::size_t kMaxPauseReasonBytes = 500;
 constexpr const char* kChangeAct = "topic.change";
 constexpr const char* kPauseAct = "topic.pause";
 constexpr const char* kResumeAct = "topic.resume";
@@ -36,18 +36,32 @@ void ListTopics(const RouteParts& parts, const ExchangePtr& exchange) {
                             Answering(exchange, TopicsJson));
 }
 
-void ReplyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+/// Goes on with `json` of the topic that the path names.
+template <class ToJson>
+void ReplyTopicAs(const RouteParts& parts, const ExchangePtr& exchange, ToJson json) {
   TopicsRequest request;
   request.tenant = http::TenantOf(exchange);
   request.name = TopicOf(exchange);
   request.limit = 1;
   parts.messages.ListTopics(
       std::move(request), exchange->caller(),
-      Answering(exchange, [](const ExchangePtr& to, const TopicsReply& reply) {
-        if (!reply.rows.empty()) return to->ReplyJson(TopicJson(reply.rows.front()));
+      Answering(exchange, [json](const ExchangePtr& to, const TopicsReply& reply) {
+        if (!reply.rows.empty()) return to->ReplyJson(json(to, reply.rows.front()));
         to->Reply(http::NotFound(fmt::format("There is no topic {}: nothing was ever sent to it.",
                                              to->request().path_parameters[0])));
       }));
+}
+
+void ReplyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplyTopicAs(parts, exchange,
+               [](const ExchangePtr&, const TopicView& topic) { return TopicJson(topic); });
+}
+
+void SayWhyTopic(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  ReplyTopicAs(parts, exchange, [](const ExchangePtr& to, const TopicView& topic) {
+    return explain::ToJson(Explain(topic), *to->request().principal);
+  });
 }
 
 void GetTopic(const RouteParts& parts, const ExchangePtr& exchange) {
@@ -65,9 +79,8 @@ TopicChange ReadChange(const ExchangePtr& exchange) {
                               ? std::optional(kDefaultOfTopic)
                               : fields.OptionalInteger(each.name, each.least, each.most);
   change.paused = fields.OptionalFlag("paused");
-  change.paused_reason = fields.OptionalText("reason", kMaxPauseReasonBytes).value_or("");
-  if (fields.Has("reason") && !change.paused.value_or(false))
-    fields.Refuse("reason", "is for a pause: it goes with \"paused\": true");
+  http::ReadReason(exchange, fields);
+  if (change.paused.value_or(false)) change.paused_reason = exchange->reason();
   if (change.paused.value_or(false) && change.paused_reason.empty() && !fields.Has("reason"))
     fields.Refuse("reason", "must say why: whoever waits will ask");
   fields.Finish();
@@ -117,6 +130,8 @@ void AddTopicRoutes(http::Router& router, const RouteParts& parts) {
              ChangeTopic,
              "",
              {kChangeAct, kPauseAct, kResumeAct}}});
+  GroupAt(router, parts, "/api/v1/why/topic")
+      .Add({{Method::kGet, "/{topic}", "whyTopic", kRead, SayWhyTopic}});
 }
 
 }  // namespace tenure::messages

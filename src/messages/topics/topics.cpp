@@ -75,6 +75,18 @@ db::Transaction::Pending QueueTopics(db::Transaction& tx, const TopicsRequest& r
                   kMaxCounted);
 }
 
+void FindTopics(db::Transaction& tx, db::Items<FindTopicsRequest, FoundTopics> items) {
+  for (auto* item : items) {
+    const FindTopicsRequest& request = item->request;
+    FoundTopics found;
+    for (const auto row : tx.Run(sql::kFindTopics, std::string_view(request.tenant),
+                                 std::string_view(request.prefix), request.limit))
+      if (std::string name(row.Text(0)); name.starts_with(request.prefix))
+        found.topics.push_back({std::move(name), row.Int(1) > 0});
+    item->reply = std::move(found);
+  }
+}
+
 TopicView ReadTopicView(const db::Rows::Row& row, std::int64_t now_ms) {
   TopicView view;
   view.name = row.Text(0);

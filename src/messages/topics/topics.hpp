@@ -38,6 +38,23 @@ db::Transaction::Pending QueueTopics(db::Transaction& tx, const TopicsRequest& r
                                      std::int64_t rows);
 TopicView ReadTopicView(const db::Rows::Row& row, std::int64_t now_ms);
 
+/// Topics whose names begin so, in their order.
+struct FindTopicsRequest {
+  std::string tenant{};
+  std::string prefix{};
+  std::int64_t limit = 10;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, prefix); }
+};
+struct FoundTopics {
+  struct Topic {
+    std::string name{};
+    bool is_paused = false;
+  };
+  std::vector<Topic> topics{};
+};
+void FindTopics(db::Transaction& tx, db::Items<FindTopicsRequest, FoundTopics> items);
+
 struct TopicChangeReply {
   std::optional<db::AuditEvent> event{};  ///< what is different now; none: nothing
 };
