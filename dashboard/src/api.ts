@@ -55,7 +55,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted) throw error;
     throw new Problem(0, "away", "The server cannot be reached", "What is shown is from before. The page goes on trying.");
   }
-  if (response.ok) return response;
+  if (response.ok || response.status === 304) return response;
   const problem = await toProblem(response);
   if (problem.status === 401) signOutBecause(problem.detail);
   throw problem;
@@ -64,6 +64,19 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 export async function look<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await send(path, { headers: headers({}), cache: "no-store", signal: signal ?? null });
   return (await response.json()) as T;
+}
+
+export interface Answer<T> {
+  data: T;
+  tag: string;
+}
+
+/** What is there by now; null: what is known is so still. */
+export async function lookAnew<T>(path: string, known: { current: Answer<T> | null }, signal: AbortSignal): Promise<Answer<T> | null> {
+  const tag = known.current?.tag;
+  const response = await send(path, { headers: headers(tag ? { "If-None-Match": tag } : {}), cache: "no-store", signal });
+  if (response.status === 304) return null;
+  return { data: (await response.json()) as T, tag: response.headers.get("ETag") ?? "" };
 }
 
 export interface Act {

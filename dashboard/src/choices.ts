@@ -13,6 +13,8 @@ function kept<T extends string | number>(key: string, first: T, known: readonly 
 export const kIntervals = [2, 5, 15, 60, 0] as const;
 export const interval = kept<number>("interval", 5, kIntervals);
 export const zone = kept<string>("zone", "local", ["local", "utc"]);
+/** Whether single keys do something. */
+export const keys = kept<string>("keys", "on", ["on", "off"]);
 export const theme = kept<string>("theme", "system", ["system", "light", "dark"]);
 
 effect(() => {

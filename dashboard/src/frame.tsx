@@ -2,8 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { look, Problem } from "./api";
 import { interval, kIntervals, theme, zone } from "./choices";
-import { seen } from "./live";
-import { go, href, place } from "./location";
+import { Help, helping, useKeys } from "./keys";
+import { ahead, seen } from "./live";
+import { href, place } from "./location";
+import { Palette, searching } from "./palette";
 import { Trouble } from "./parts/bits";
 import { exact } from "./parts/time";
 import { kRows, pageOf } from "./routes";
@@ -21,6 +23,7 @@ export function Frame() {
           The server cannot be reached. What is shown is of {exact(new Date(seen.value.at).toISOString())}; the page goes on trying.
         </p>
       )}
+      <Expiry />
       {asked.value !== null && <SignIn why={asked.value} />}
       {problem && asked.value === null && <Trouble problem={problem} />}
       {me.value && (
@@ -31,6 +34,8 @@ export function Frame() {
           </main>
         </div>
       )}
+      {me.value && searching.value && <Palette />}
+      {helping.value && <Help />}
     </>
   );
 }
@@ -64,12 +69,30 @@ function useMe(): Problem | null {
   return problem;
 }
 
+/** Two minutes before the token ends. */
+function Expiry() {
+  const [soon, setSoon] = useState(false);
+  const ends = me.value?.expires_at;
+  useEffect(() => {
+    setSoon(false);
+    if (!ends) return;
+    const left = Date.parse(ends) - Date.now() - ahead.value - 120_000;
+    if (left > 2 ** 31 - 1) return;
+    const timer = setTimeout(() => setSoon(true), Math.max(left, 0));
+    return () => clearTimeout(timer);
+  }, [ends]);
+  if (!soon || !ends) return null;
+  return <p class="banner" role="status">The token ends at {exact(ends)}. Sign out and in with a new one.</p>;
+}
+
 function Top() {
   return (
     <header class="top">
       <a class="brand" href={href("/")}>Tenure</a>
       {me.value && <span class="where">{me.value.store} · {me.value.version}</span>}
       <span class="room" />
+      {me.value && <button type="button" onClick={() => (searching.value = true)}>Search <kbd>/</kbd></button>}
+      <button type="button" aria-label="Keys" onClick={() => (helping.value = true)}>?</button>
       <label>
         live{" "}
         <select value={String(interval.value)} onChange={(event) => (interval.value = Number(event.currentTarget.value))}>
@@ -149,24 +172,4 @@ function SignIn({ why }: { why: string }) {
       <p class="small">It stays in this tab. `tenure token issue` makes one for trying.</p>
     </form>
   );
-}
-
-/** "g" and a letter lead to a page. Where text is typed, keys are text. */
-function useKeys() {
-  useEffect(() => {
-    let leading = 0;
-    const press = (event: KeyboardEvent) => {
-      const at = event.target as Element;
-      if (event.ctrlKey || event.metaKey || event.altKey || at.closest("input, select, textarea, dialog")) return;
-      if (event.key === "g") {
-        leading = Date.now();
-        return;
-      }
-      const row = Date.now() - leading < 1500 ? kRows.find((each) => each.key === event.key) : undefined;
-      leading = 0;
-      if (row) go(row.path);
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
 }

@@ -2,7 +2,7 @@
 // server is away, never when the reader has switched it off.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { look, Problem } from "./api";
+import { lookAnew, Problem, type Answer } from "./api";
 import { interval } from "./choices";
 import { token } from "./session";
 
@@ -25,15 +25,22 @@ function note(answer: unknown) {
   seen.value = { at: Date.now(), away: false };
 }
 
+/** One more, and everything that is shown is looked at again. */
+export const refresh = signal(0);
+
 export function useLive<T>(path: string | null, factor = 1): Live<T> {
   const [data, setData] = useState<T | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);
   const shown = useRef(path);
+  const known = useRef<Answer<T> | null>(null);
 
   useEffect(() => {
     if (path === null) return;
-    if (shown.current !== path) setData(null);
+    if (shown.current !== path) {
+      setData(null);
+      known.current = null;
+    }
     shown.current = path;
     const stop = new AbortController();
     let timer = 0;
@@ -46,9 +53,14 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
     const ask = async () => {
       if (document.hidden) return plan();
       try {
-        const answer = await look<T>(path, stop.signal);
-        note(answer);
-        setData(answer);
+        const answer = await lookAnew<T>(path, known, stop.signal);
+        if (answer) {
+          known.current = answer;
+          note(answer.data);
+          setData(answer.data);
+        } else {
+          note(null);
+        }
         setProblem(null);
         pause = 0;
       } catch (error) {
@@ -65,7 +77,7 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [path, turn, token.value, interval.value]);
+  }, [path, turn, token.value, interval.value, refresh.value]);
 
   return { data, problem, again: () => setTurn((n) => n + 1) };
 }

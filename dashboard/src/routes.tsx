@@ -1,37 +1,27 @@
-// The one table of pages: the menu, the titles and what a path shows all come from it.
-import type { ComponentChildren, ComponentType } from "preact";
-import { LeasePage, Leases, LicensePage, Licenses, SessionPage, Sessions } from "./pages/held";
-import { DeadLetters, MessagePage, Tasks, TopicPage, Topics } from "./pages/work";
-import { Account, Audit, Overview, Usage } from "./pages/watch";
+// The one table of pages: the menu, the titles, what a path shows and where the search leads all come
+// from it. A capability brings its rows; it is added here, and nowhere else.
+import type { ComponentChildren } from "preact";
+import type { Row } from "./parts/row";
+import { knowPages, others as account } from "./pages/account/pages";
+import { rows as audit } from "./pages/audit/pages";
+import { rows as jobs } from "./pages/jobs/pages";
+import { rows as leases } from "./pages/leases/pages";
+import { others as seats, rows as licenses } from "./pages/licenses/pages";
+import { others as message, rows as messages } from "./pages/messages/pages";
+import { rows as overview } from "./pages/overview/pages";
+import { rows as sessions } from "./pages/sessions/pages";
+import { rows as subscriptions } from "./pages/subscriptions/pages";
+import { rows as system } from "./pages/system/pages";
+import { rows as tasks } from "./pages/tasks/pages";
+import { rows as usage } from "./pages/usage/pages";
 
-export interface Row {
-  path: string;
-  title: string;
-  part: string | null; // the capability that has to be there
-  scope: string | null; // what its calls need
-  group: "" | "Hold" | "Work" | "Watch";
-  key?: string; // "g" and this one lead there
-  page: ComponentType;
-  one?: ComponentType<{ id: string }>; // of `path/{id}`
-}
-
+/** In the order of the menu. */
 export const kRows: Row[] = [
-  { path: "/", title: "Overview", part: null, scope: null, group: "", key: "o", page: Overview },
-  { path: "/sessions", title: "Sessions", part: "sessions", scope: "sessions:read", group: "Hold", key: "s", page: Sessions, one: SessionPage },
-  { path: "/leases", title: "Leases", part: "leases", scope: "leases:read", group: "Hold", key: "l", page: Leases, one: LeasePage },
-  { path: "/licenses", title: "Licences", part: "seats", scope: "licenses:read", group: "Hold", key: "i", page: Licenses, one: LicensePage },
-  { path: "/topics", title: "Topics", part: "messages", scope: "messages:read", group: "Work", key: "t", page: Topics, one: TopicPage },
-  { path: "/dead-letters", title: "Dead letters", part: "messages", scope: "messages:read", group: "Work", key: "d", page: DeadLetters },
-  { path: "/tasks", title: "Tasks", part: "tasks", scope: "leases:read", group: "Work", key: "k", page: Tasks },
-  { path: "/usage", title: "Usage", part: "usage", scope: "usage:read", group: "Watch", key: "u", page: Usage },
-  { path: "/audit", title: "Audit", part: "audit", scope: "admin", group: "Watch", key: "a", page: Audit },
+  ...overview, ...sessions, ...leases, ...licenses, ...messages, ...jobs, ...subscriptions, ...tasks, ...usage, ...audit, ...system,
 ];
-
 /** Pages of one thing that has no list of its own, and what is about the reader. */
-export const kOthers: { path: string; page?: ComponentType; one?: ComponentType<{ id: string }> }[] = [
-  { path: "/messages", one: MessagePage },
-  { path: "/account", page: Account },
-];
+const kOthers: Row[] = [...message, ...seats, ...account];
+knowPages(kRows);
 
 export function pageOf(path: string): ComponentChildren | null {
   for (const row of [...kRows, ...kOthers]) {
@@ -45,4 +35,11 @@ export function pageOf(path: string): ComponentChildren | null {
     }
   }
   return null;
+}
+
+/** Where a thing is shown; null: nowhere by itself. */
+export function placeOf(kind: string, id: string): string | null {
+  const row = [...kRows, ...kOthers].find((each) => each.kind === kind);
+  if (!row) return null;
+  return row.one ? `${row.path}/${encodeURIComponent(id)}` : row.path;
 }

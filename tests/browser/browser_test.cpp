@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kClaims =
     R"({"iss":"https://issuer.example","aud":"tenure","tid":"acme","sub":"ada","exp":4102444800,)"
     R"("scope":"sessions:read sessions:write leases:read leases:write messages:read messages:write )"
-    R"(usage:read ops:read admin seats:use seats:operate licenses:read licenses:admin"})";
+    R"(usage:read jobs:read jobs:write subscriptions:read subscriptions:write ops:read admin seats:use seats:operate licenses:read licenses:admin"})";
 const std::filesystem::path kNode = support::SourceDir() / "tests" / "node";
 
 class Browser : public testing::Test {

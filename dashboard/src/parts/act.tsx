@@ -1,91 +1,157 @@
 // A button that changes something, and the dialog that is asked before. Only the dialog's own button
 // sends it; one key for all tries, so that it happens once.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { act, Problem, type Act } from "../api";
+import { act, Problem, query, type Act } from "../api";
+import { href } from "../location";
 import { may } from "../session";
 import { Command, Trouble } from "./bits";
 
 export interface Deed {
   title: string; // "Break nightly-report"
+  of?: string; // what it is done to, where the button alone does not say it
+  act: string; // as the audit names it
+  object?: string | undefined; // the same
+  onRecord?: boolean; // false: the audit has nothing of it
   scope: string;
   effect: string;
-  send: (reason: string) => Act;
+  send: () => Act;
   command: string;
-  asksReason?: boolean;
+  /** Where the reason stands in what is sent; null: it takes none. */
+  reasonField?: "reason" | "because" | null;
+  needsReason?: boolean;
   /** What has to be typed, where the act cannot be taken back. */
-  typed?: string;
-  takesKey?: boolean;
+  typed?: string | undefined;
+  /** Says what would be changed, before it is. */
+  preview?: () => Promise<string>;
+  /** Whether there is more of it to do. */
+  more?: (answer: unknown) => boolean;
+  told?: (answer: unknown) => string;
+  undo?: (() => Act) | undefined;
 }
+
+const kMaxReason = 500;
 
 export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
   const [open, setOpen] = useState(false);
   const allowed = may(deed.scope);
+  const why = allowed ? "" : `The token lacks the scope ${deed.scope}`;
   return (
     <>
       <button
         type="button"
         class={deed.typed ? "danger" : ""}
         disabled={!allowed}
-        title={allowed ? "" : `The token lacks the scope ${deed.scope}`}
+        title={why}
+        aria-label={deed.of ? `${deed.title} ${deed.of}…` : undefined}
         onClick={() => setOpen(true)}
       >
         {deed.title}…
       </button>
+      {!allowed && <small class="none">{why}</small>}
       {open && <ActDialog deed={deed} close={() => setOpen(false)} done={done} />}
     </>
   );
 }
 
-function ActDialog({ deed, close, done }: { deed: Deed; close: () => void; done: () => void }) {
+function withReason(what: Act, field: Deed["reasonField"], reason: string): Act {
+  if (!field || !reason) return what;
+  if (what.method === "DELETE") return { ...what, path: what.path + query({ reason }) };
+  return { ...what, body: { ...(what.body as object), [field]: reason } };
+}
+
+function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void; done: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  // What was asked about is what is sent, whatever the page shows meanwhile.
+  const [deed] = useState(given);
   const [key] = useState(() => crypto.randomUUID());
   const [reason, setReason] = useState("");
   const [typed, setTyped] = useState("");
+  const [preview, setPreview] = useState("");
   const [under, setUnder] = useState(false);
+  const [result, setResult] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const stopped = useRef(false);
+  useEffect(() => {
+    dialog.current?.showModal();
+    const caught = (error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      setProblem(error);
+    };
+    deed.preview?.().then(setPreview, caught);
+  }, []);
 
-  const ready = !under && (!deed.asksReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed);
+  const field = deed.reasonField === undefined ? "reason" : deed.reasonField;
+  const ready = !under && (!deed.needsReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed);
   const unknown = problem?.slug === "outcome-unknown" || problem?.isAway;
-  const send = async () => {
+
+  const attempt = async (what: () => Promise<void>) => {
     setUnder(true);
+    setProblem(null);
     try {
-      const what = deed.send(reason.trim());
-      await act(deed.takesKey ? { ...what, key } : what);
-      close();
-      done();
+      await what();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       setProblem(error);
-      setUnder(false);
     }
+    setUnder(false);
   };
+  const send = () =>
+    attempt(async () => {
+      const what = withReason(deed.send(), field, reason.trim());
+      let text = "";
+      for (let step = 0; ; ++step) {
+        const answer = await act(what.method === "DELETE" || what.method === "PUT" ? what : { ...what, key: step ? `${key}-${step}` : key });
+        text = [text, deed.told?.(answer) ?? ""].filter(Boolean).join(", ");
+        if (!deed.more?.(answer) || stopped.current) break;
+        setPreview(`${text}…`);
+      }
+      setResult(text ? `Done: ${text}.` : "Done.");
+      done();
+    });
+  const undo = () =>
+    attempt(async () => {
+      if (deed.undo) await act({ ...deed.undo(), key: `${key}-undo` });
+      setResult("Undone.");
+      done();
+    });
 
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="deed">
-      <h2 id="deed">{deed.title}?</h2>
-      <p>{deed.effect}</p>
-      {deed.asksReason && (
-        <label>
-          Reason, for the audit
-          <input value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
-        </label>
+      <h2 id="deed">{deed.title}{deed.of ? ` ${deed.of}` : ""}?</h2>
+      {result === null ? (
+        <>
+          <p>{deed.effect}</p>
+          {preview && <p role="status">{preview}</p>}
+          {field && (
+            <label>
+              Reason, for the audit{deed.needsReason ? "" : " (if you like)"}
+              <input value={reason} maxLength={kMaxReason} onInput={(event) => setReason(event.currentTarget.value)} />
+            </label>
+          )}
+          {deed.typed && (
+            <label>
+              Type <code>{deed.typed}</code> to go on
+              <input value={typed} autocomplete="off" spellcheck={false} onInput={(event) => setTyped(event.currentTarget.value)} />
+            </label>
+          )}
+          <Command line={reason.trim() ? deed.command.replace("…", JSON.stringify(reason.trim())) : deed.command} />
+        </>
+      ) : (
+        <p role="status">
+          {result} {deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))}>See it in the audit</a>}
+        </p>
       )}
-      {deed.typed && (
-        <label>
-          Type <code>{deed.typed}</code> to go on
-          <input value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
-        </label>
-      )}
-      <Command line={deed.command} />
       {problem && <Trouble problem={problem} />}
+      {unknown && <p>Whether it happened is not known. Asking again is safe: it happens once.</p>}
       <p class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-        <button type="button" class={deed.typed ? "danger" : "main"} disabled={!ready} onClick={send}>
-          {unknown ? "Ask again" : deed.title}
-        </button>
+        {under && deed.more && <button type="button" onClick={() => (stopped.current = true)}>Stop</button>}
+        {result !== null && deed.undo && result !== "Undone." && <button type="button" disabled={under} onClick={undo}>Undo</button>}
+        <button type="button" onClick={() => dialog.current?.close()}>{result === null ? "Cancel" : "Close"}</button>
+        {result === null && (
+          <button type="button" class={deed.typed ? "danger" : "main"} disabled={!ready} onClick={send}>
+            {unknown ? "Ask again" : deed.title}
+          </button>
+        )}
       </p>
     </dialog>
   );

@@ -6,8 +6,9 @@ import { Problem } from "../api";
 const kShapes: Record<string, string> = { good: "●", busy: "◐", warn: "▲", bad: "■", off: "○" };
 const kTones: Record<string, string> = {
   ok: "good", held: "good", active: "good", acknowledged: "good", done: "good", sent: "good",
-  ready: "busy", claimed: "busy", retrying: "busy", processing: "busy", delayed: "busy", offered: "busy", waiting: "busy",
-  draining: "warn", broken: "warn", paused: "warn", frozen: "warn", guarded: "warn", suspended: "warn", lapsed: "warn", queued: "warn",
+  ready: "busy", claimed: "busy", processing: "busy", delayed: "busy", offered: "busy", waiting: "busy",
+  warning: "warn", critical: "bad", scheduled: "good", over: "off", left: "off", unhandled: "warn", retrying: "busy", skipped: "off",
+  backing_off: "warn", open: "bad", disabled: "off", draining: "warn", broken: "warn", paused: "warn", frozen: "warn", guarded: "warn", suspended: "warn", lapsed: "warn", queued: "warn",
   failed: "bad", dead: "bad", revoked: "bad", expired: "bad", unavailable: "bad", refused: "bad",
 };
 

@@ -96,10 +96,10 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
       )}
       {(trail.newer || next) && (
         <nav class="pages" aria-label="Pages">
-          <button type="button" disabled={!trail.newer} onClick={() => trail.newer?.()}>
+          <button type="button" data-turn="back" disabled={!trail.newer} onClick={() => trail.newer?.()}>
             ‹ back
           </button>
-          <button type="button" disabled={!next} onClick={() => next && trail.older(next)}>
+          <button type="button" data-turn="further" disabled={!next} onClick={() => next && trail.older(next)}>
             further ›
           </button>
         </nav>

@@ -1,0 +1,109 @@
+// Leases: names that one process at a time holds.
+import { List, type Listed } from "../../parts/list";
+import { Fields, Id, State, Value } from "../../parts/bits";
+import { Page, Shown } from "../../parts/page";
+import type { Row } from "../../parts/row";
+import { Time, span } from "../../parts/time";
+import { Why } from "../../parts/why";
+import { enc } from "../../parts/words";
+import { useLive } from "../../live";
+import { href } from "../../location";
+
+interface Lease {
+  name: string;
+  state: string;
+  fence: number;
+  holder: string;
+  term: string;
+  metadata: unknown;
+  ttl_ms: number;
+  granted_at: string | null;
+  renewed_at: string | null;
+  expires_at: string | null;
+  ended_at: string | null;
+  break_reason: string | null;
+  waiters: number;
+  frozen_until: string | null;
+  guard: { pid: number; user: string; since: string } | null;
+}
+interface PastGrant {
+  fence: number;
+  holder: string;
+  granted_at: string;
+  ended_at: string;
+  reason: string;
+  detail: string | null;
+}
+
+const kLeases: Listed<Lease> = {
+  path: "/api/v1/leases",
+  key: (row) => row.name,
+  filters: [
+    { name: "prefix", title: "Name begins with" },
+    { name: "holder", title: "Holder" },
+    { name: "state", title: "State", options: ["free", "held", "broken"] },
+  ],
+  columns: [
+    { title: "Lease", show: (row) => <a href={href(`/leases/${enc(row.name)}`)}>{row.name}</a> },
+    { title: "State", show: (row) => <State word={row.state} /> },
+    { title: "Holder", show: (row) => <Value value={row.holder} /> },
+    { title: "Waiting", show: (row) => row.waiters, number: true },
+    { title: "Fence", show: (row) => row.fence, number: true },
+    { title: "Until", show: (row) => <Time at={row.state === "free" ? null : row.expires_at} /> },
+  ],
+  empty: {
+    text: "A lease is a name that one process at a time holds: leader election, commands that must not run twice.",
+    command: "tenure lease run nightly-report -- ./report",
+  },
+};
+
+const Leases = () => (
+  <Page title="Leases">
+    <List of={kLeases} />
+  </Page>
+);
+
+function LeasePage({ id }: { id: string }) {
+  const live = useLive<Lease & { history: PastGrant[] }>(`/api/v1/leases/${enc(id)}`, 0.4);
+  return (
+    <Shown
+      live={live}
+      draw={(lease) => (
+        <Page title={<>Lease {lease.name}</>}>
+          <Why kind="lease" id={id} name={id} done={live.again} />
+          <Fields
+            rows={[
+              ["Holder", <Value value={lease.holder} />],
+              ["Fence", lease.fence],
+              ["Since", <Time at={lease.granted_at} />],
+              ["Renewed", <Time at={lease.renewed_at} />],
+              ["Until", <Time at={lease.expires_at} />],
+              ["Ended", <Time at={lease.ended_at} />],
+              ["Time to live", lease.ttl_ms ? span(lease.ttl_ms) : "–"],
+              ["Waiting", lease.waiters],
+              ["Term", lease.term ? <Id id={lease.term} /> : "–"],
+              ["Broken because", <Value value={lease.break_reason} />],
+              ["Frozen until", <Time at={lease.frozen_until} />],
+              ["Guarded by", <Value value={lease.guard && `process ${lease.guard.pid} of ${lease.guard.user}`} />],
+              ["Metadata", <Value value={lease.metadata} />],
+            ]}
+          />
+          <h2>Before</h2>
+          {lease.history.length === 0 && <p class="none">No grant of it is over.</p>}
+          <ol class="history">
+            {lease.history.map((grant) => (
+              <li key={grant.fence}>
+                <strong>{grant.fence}</strong> {grant.holder} <Time at={grant.granted_at} /> → <Time at={grant.ended_at} />{" "}
+                <em>{grant.reason}</em> {grant.detail}
+              </li>
+            ))}
+          </ol>
+        </Page>
+      )}
+    />
+  );
+}
+
+export const rows: Row[] = [
+  { path: "/leases", kind: "lease", title: "Leases", part: "leases", scope: "leases:read", group: "Hold", key: "l", page: Leases, one: LeasePage },
+];

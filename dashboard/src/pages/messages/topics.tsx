@@ -1,0 +1,73 @@
+// Topics: how full they are, and whether they are paused.
+import { List, type Listed } from "../../parts/list";
+import { Fields, State } from "../../parts/bits";
+import { Page, Shown } from "../../parts/page";
+import { Time, span } from "../../parts/time";
+import { Why } from "../../parts/why";
+import { enc } from "../../parts/words";
+import { useLive } from "../../live";
+import { href } from "../../location";
+
+interface Topic {
+  name: string;
+  ready: number;
+  claimed: number;
+  dead: number;
+  oldest_age_ms: number | null;
+  asked_at: string | null;
+  paused: boolean;
+  paused_at: string | null;
+  paused_reason: string | null;
+  settings: Record<string, number>;
+}
+
+const kTopics: Listed<Topic> = {
+  path: "/api/v1/topics",
+  key: (row) => row.name,
+  columns: [
+    { title: "Topic", show: (row) => <a href={href(`/topics/${enc(row.name)}`)}>{row.name}</a> },
+    { title: "State", show: (row) => (row.paused ? <State word="paused" /> : <State word="ok" />) },
+    { title: "Ready", show: (row) => row.ready, number: true },
+    { title: "Claimed", show: (row) => row.claimed, number: true },
+    { title: "Dead", show: (row) => (row.dead > 0 ? <a href={href(`/dead-letters?topic=${enc(row.name)}`)}>{row.dead}</a> : 0), number: true },
+    { title: "Oldest", show: (row) => (row.oldest_age_ms === null ? "–" : span(row.oldest_age_ms)), number: true },
+    { title: "Asked for", show: (row) => <Time at={row.asked_at} /> },
+  ],
+  empty: {
+    text: "A message is work that somebody must do once; its topic says what it is about.",
+    curl: (origin) =>
+      `curl -X POST ${origin}/api/v1/messages -H 'Content-Type: application/json' -d '{"topic": "mail", "payload": {"to": "ann@example.com"}}'`,
+    command: `tenure message enqueue mail --payload '{"to": "ann@example.com"}'`,
+  },
+};
+
+export const Topics = () => (
+  <Page title="Topics">
+    <List of={kTopics} />
+  </Page>
+);
+
+export function TopicPage({ id }: { id: string }) {
+  const live = useLive<Topic>(`/api/v1/topics/${enc(id)}`, 0.4);
+  return (
+    <Shown
+      live={live}
+      draw={(topic) => (
+        <Page title={<>Topic {topic.name}</>}>
+          <Why kind="topic" id={id} name={id} done={live.again} />
+          <Fields
+            rows={[
+              ["Ready", topic.ready],
+              ["Claimed", topic.claimed],
+              ["Dead", <a href={href(`/dead-letters?topic=${enc(topic.name)}`)}>{topic.dead}</a>],
+              ["Oldest", topic.oldest_age_ms === null ? "–" : span(topic.oldest_age_ms)],
+              ["Last asked for", <Time at={topic.asked_at} />],
+            ]}
+          />
+          <h2>Settings</h2>
+          <Fields rows={Object.entries(topic.settings).map(([name, value]) => [name, name.endsWith("_ms") ? span(value) : value])} />
+        </Page>
+      )}
+    />
+  );
+}

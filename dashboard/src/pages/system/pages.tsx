@@ -1,0 +1,54 @@
+// The server itself: its processes, its store, its own work.
+import { Fields, State, Value } from "../../parts/bits";
+import { Page, Shown } from "../../parts/page";
+import type { Row } from "../../parts/row";
+import { Time } from "../../parts/time";
+import { useLive } from "../../live";
+import { Processes } from "../overview/pages";
+
+interface Health {
+  status: string;
+  version: string;
+  store: { status: string; engine: string; place: string; installation: string; incarnation: number; warnings?: string[]; frozen_until?: string };
+  background: { name: string; status: string; runs: number; last_run_at: string | null }[];
+}
+type Instances = Parameters<typeof Processes>[0];
+
+function System() {
+  const health = useLive<Health>("/health");
+  const processes = useLive<{ items: Instances["instances"] }>("/api/v1/instances");
+  return (
+    <Page title="System">
+      <h2>Processes</h2>
+      <Shown live={processes} draw={(list) => <Processes instances={list.items} />} />
+      <h2>Store</h2>
+      <Shown
+        live={health}
+        draw={({ version, store, background }) => (
+          <>
+            <Fields
+              rows={[
+                ["State", <State word={store.status} />],
+                ["Engine", store.engine],
+                ["Place", store.place],
+                ["Incarnation", store.incarnation],
+                ["Installation", <code>{store.installation}</code>],
+                ["Frozen until", <Time at={store.frozen_until} />],
+                ["Warnings", <Value value={store.warnings?.join(", ")} />],
+                ["Version", version],
+              ]}
+            />
+            <h2>What this process does for itself</h2>
+            <ul class="tasks">
+              {background.map((job) => (
+                <li key={job.name}><State word={job.status} /> {job.name}, {job.runs} runs, last <Time at={job.last_run_at} /></li>
+              ))}
+            </ul>
+          </>
+        )}
+      />
+    </Page>
+  );
+}
+
+export const rows: Row[] = [{ path: "/system", title: "System", part: null, scope: "ops:read", group: "Watch", key: "y", page: System }];
