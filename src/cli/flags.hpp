@@ -24,6 +24,12 @@ struct Flag;
 /// What is made of a value: the text as it is sent. Throws UsageError that names the flag.
 using Check = std::function<std::string(const Flag& flag, const std::string& text)>;
 
+/// Where the names of things are listed that a value may be: for completion.
+struct Names {
+  std::string_view path = {};  ///< "{}" in it is what is there of the name already; empty: nowhere
+  std::string_view field = "name";  ///< of each of `items`
+};
+
 /// One thing that a command accepts behind its words: a row of its table. From these rows come the
 /// parser, the help page, the completion, and (by `field`) the request.
 struct Flag {
@@ -31,6 +37,7 @@ struct Flag {
     kArgument,   ///< "ID", required
     kArguments,  ///< "[ID…]", any number of them
     kValue,      ///< "--user UUID"
+    kMaybe,      ///< "--watch[=2s]": the placeholder is its value when none is given
     kList,       ///< "--set NAME=VALUE", as often as one likes
     kSwitch,     ///< "--json"
     kRest,       ///< "-- COMMAND…": everything behind a `--`, as it stands there; required
@@ -45,9 +52,14 @@ struct Flag {
   std::string_view field =
       {};                ///< of the query of a look, of the body of an act; empty: of neither
   bool is_json = false;  ///< in a body the value stands as it is, not as a string
+  Names names = {};
 
   Flag As(std::string_view its_field) && {
     field = its_field;
+    return std::move(*this);
+  }
+  Flag Named(const Names& where) && {
+    names = where;
     return std::move(*this);
   }
   Flag AsJson(std::string_view its_field) && {
@@ -89,6 +101,8 @@ std::vector<Row> operator+(std::vector<Row> front, const std::vector<Row>& back)
   return front;
 }
 
+struct Console;
+
 /// What somebody gave: the values of flags and arguments by their names, as their checks left them.
 class Given {
  public:
@@ -117,7 +131,12 @@ class Given {
     values_[std::string(name)] = std::move(values);
   }
 
+  /// Who is told where an act happens, and asked whether it is meant (Server::Ask). Null: nobody.
+  const Console* console() const { return console_; }
+  void SetConsole(const Console& console) { console_ = &console; }
+
  private:
+  const Console* console_ = nullptr;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 

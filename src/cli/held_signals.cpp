@@ -19,10 +19,11 @@ int Checked(int result, const char* what) {
 
 }  // namespace
 
-HeldSignals::HeldSignals() {
+HeldSignals::HeldSignals(std::initializer_list<int> also) {
   sigset_t held;
   sigemptyset(&held);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&held, signal);
+  for (const int signal : also) sigaddset(&held, signal);
   fd_ = Checked(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
   pthread_sigmask(SIG_BLOCK, &held, &before_);
 }

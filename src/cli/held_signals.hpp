@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <initializer_list>
 #include <stop_token>
 #include <thread>
 
@@ -14,7 +15,8 @@ namespace tenure::cli {
 /// long as the command. The destructor puts the mask back.
 class HeldSignals {
  public:
-  HeldSignals();
+  /// `also`: further ones than those.
+  explicit HeldSignals(std::initializer_list<int> also = {});
   ~HeldSignals();
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;

@@ -19,7 +19,7 @@ void Declare(CLI::App& app, const Flag& flag, Given& given) {
   const std::string name(flag.name);
   const auto take_one = [&flag, &given](const std::string& text) { given.Set(flag.name, {text}); };
   const auto take_all = [&flag, &given](const Texts& texts) {
-    if (flag.kind == Kind::kValue && texts.size() > 1)
+    if ((flag.kind == Kind::kValue || flag.kind == Kind::kMaybe) && texts.size() > 1)
       throw UsageError(fmt::format("{} is given twice", flag.name));
     given.Set(flag.name, texts);
   };
@@ -37,6 +37,13 @@ void TakeRest(const Flag& flag, Texts& arguments, Given& given) {
   if (dashes == arguments.end()) return;
   if (dashes + 1 != arguments.end()) given.Set(flag.name, Texts(dashes + 1, arguments.end()));
   arguments.erase(dashes, arguments.end());
+}
+
+/// "--watch" is "--watch=2s".
+void FillIn(const Flag& flag, Texts& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  std::replace(arguments.begin(), dashes, std::string(flag.name),
+               fmt::format("{}={}", flag.name, flag.placeholder));
 }
 
 /// CLI11 would name the first one only.
@@ -86,6 +93,8 @@ std::optional<Given> ParseFlags(const Flags& flags, Texts arguments) {
       TakeRest(flag, arguments, given);
     else
       Declare(app, flag, given);
+  for (const Flag& flag : flags)
+    if (flag.kind == Kind::kMaybe) FillIn(flag, arguments);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     app.parse(arguments);

@@ -1,6 +1,7 @@
 #include "cli/question.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "base/time_text.hpp"
 #include "cli/server.hpp"
 #include "cli/text_table.hpp"
+#include "cli/view.hpp"
+#include "cli/watch.hpp"
 #include "config/printable.hpp"
 
 namespace tenure::cli {
@@ -50,12 +53,14 @@ int Run(const Question& question, const Given& given, Console& console) {
     path += query;
   }
   Server server(given, question.elsewhere);
-  const Answer answer = server.Ask(question.method, path, BodyOf(question, given));
+  const std::optional<std::string> body = BodyOf(question, given);
+  const Answer answer = question.changes_nothing ? server.Look(path, body.value_or(""))
+                                                 : server.Ask(question.method, path, body);
   if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
   if (server.form() == Form::kTable) {
     const std::string text = question.print(answer, given);
     console.out << text;
-    if (text.empty()) console.err << question.nothing << "\n";
+    if (text.empty()) console.Note(fmt::format("{}\n", question.nothing));
   } else if (answer.status != 204) {
     PrintJson(answer.body, console);
   }
@@ -71,24 +76,44 @@ Flags PageFlags() {
           Switch("--all", "All of them, page after page.")};
 }
 
-/// The columns to show: not those that a flag fixes, and spare ones only as far as they fit.
-std::vector<Column> Shown(const std::vector<Column>& columns, const Given& given) {
-  std::vector<Column> shown;
-  std::size_t taken = 0;
+/// A heading as it may be written in a flag: "LAST ERROR" is last-error.
+std::string FlagSpelling(std::string_view heading) {
+  std::string text(heading);
+  for (char& c : text)
+    c = c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+Column NamedColumn(const std::vector<Column>& columns, std::string_view name) {
+  const std::string wanted = FlagSpelling(name);
+  std::string all;
   for (const Column& column : columns) {
-    const bool fits = taken + column.width <= kMostColumns;
-    if (given.Has(column.fixed_by) || (column.is_spare && !fits)) continue;
-    taken += column.width + 2;
-    shown.push_back(column);
+    const std::string spelling = FlagSpelling(column.heading);
+    if (spelling == wanted) return column;
+    all += (all.empty() ? "" : ", ") + spelling;
   }
-  return shown;
+  throw UsageError(
+      fmt::format("--columns: there is no column {}; there are {}", config::Quoted(name), all));
+}
+
+TextTable::Heading HeadingOf(const Given& given) {
+  return given.Has("--no-headings") ? TextTable::Heading::kLeaveOut : TextTable::Heading::kShow;
+}
+
+/// How wide a table may be: as wide as the terminal.
+std::size_t MostColumns(const Console& console) {
+  return console.out_is_terminal ? console.screen().columns : kMostColumns;
 }
 
 /// Prints the pages one after the other. Life: Add each (at least one), then End once.
 class Printer {
  public:
   Printer(const List& list, const Given& given, Form form, Console& console)
-      : list_(list), columns_(Shown(list.columns, given)), form_(form), console_(console) {}
+      : list_(list),
+        columns_(ShownColumns(list.columns, given, MostColumns(console))),
+        heading_(HeadingOf(given)),
+        form_(form),
+        console_(console) {}
 
   void Add(const std::vector<std::string>& items, std::optional<std::int64_t> now_ms) {
     form_ == Form::kJson ? AddJson(items) : AddRows(items, now_ms);
@@ -103,10 +128,10 @@ class Printer {
       next_cursor.empty() ? json.Null() : json.Value(std::string_view(next_cursor));
       console_.out << fmt::format("],\"{}\":{}}}\n", list_.cursor_field, cursor);
     } else if (count_ == 0) {
-      console_.err << list_.nothing << "\n";
+      console_.Note(fmt::format("{}\n", list_.nothing));
     } else if (!next_cursor.empty()) {
-      console_.err << fmt::format("There are more: add --all, or --cursor {}\n",
-                                  config::Printable(next_cursor));
+      console_.Note(fmt::format("There are more: add --all, or --cursor {}\n",
+                                config::Printable(next_cursor)));
     }
   }
 
@@ -114,8 +139,7 @@ class Printer {
   void AddRows(const std::vector<std::string>& items, std::optional<std::int64_t> now_ms) {
     if (items.empty()) return;
     const TextTable table = TableOf(columns_, items, now_ms);
-    console_.out << table.Text(count_ == 0 ? TextTable::Heading::kShow
-                                           : TextTable::Heading::kLeaveOut);
+    console_.out << table.Text(count_ == 0 ? heading_ : TextTable::Heading::kLeaveOut);
   }
 
   void AddJson(const std::vector<std::string>& items) {
@@ -129,6 +153,7 @@ class Printer {
 
   const List& list_;
   const std::vector<Column> columns_;
+  const TextTable::Heading heading_;
   const Form form_;
   Console& console_;
   std::size_t count_ = 0;
@@ -221,19 +246,83 @@ TextTable TableOf(const std::vector<Column>& columns, const std::vector<std::str
   return table;
 }
 
-Print Table(std::vector<Column> columns, std::string_view items) {
-  return [columns = std::move(columns), items](const Answer& answer, const Given&) {
-    return TableOf(columns, JsonRow::Parse(answer.body).Items(items), answer.server_now_ms).Text();
+Print Explained() {
+  return [](const Answer& answer, const Given&) {
+    const JsonRow why = JsonRow::Parse(answer.body);
+    std::string text = config::Printable(why.Text("sentence")) + "\n";
+    const std::string next = JsonRow::Parse(why.Text("next")).Text("text");
+    if (!next.empty()) text += config::Printable(next) + "\n";
+    return text;
   };
 }
 
+Print Table(std::vector<Column> columns, std::string_view items) {
+  return [columns = std::move(columns), items](const Answer& answer, const Given& given) {
+    return TableOf(ShownColumns(columns, given, kMostColumns),
+                   JsonRow::Parse(answer.body).Items(items), answer.server_now_ms)
+        .Text(HeadingOf(given));
+  };
+}
+
+Flags TableFlags() {
+  return {Value("--columns", "NAMES", "Only these columns, in this order: name,state."),
+          Switch("--no-headings", "The rows only.")};
+}
+
+std::vector<Column> ShownColumns(const std::vector<Column>& columns, const Given& given,
+                                 std::size_t most_wide) {
+  std::vector<Column> shown;
+  if (const std::string* const names = given.Find("--columns")) {
+    std::string_view left = *names;
+    while (true) {
+      const std::size_t comma = left.find(',');
+      shown.push_back(NamedColumn(columns, left.substr(0, comma)));
+      if (comma == std::string_view::npos) return shown;
+      left.remove_prefix(comma + 1);
+    }
+  }
+  std::size_t taken = 0;
+  for (const Column& column : columns) {
+    const bool fits = taken + column.width <= most_wide;
+    if (given.Has(column.fixed_by) || (column.is_spare && !fits)) continue;
+    taken += column.width + 2;
+    shown.push_back(column);
+  }
+  return shown;
+}
+
+namespace {
+
+std::shared_ptr<const View> ViewOf(const OfTop& top, const std::string& path,
+                                   const std::vector<Column>& columns) {
+  if (top.title.empty()) return nullptr;
+  return std::make_shared<View>(View{.title = std::string(top.title),
+                                     .path = path,
+                                     .columns = columns,
+                                     .kind = std::string(top.kind),
+                                     .id = std::string(top.id)});
+}
+
+}  // namespace
+
 Command Asking(Question question) {
+  if (!question.columns.empty()) {
+    question.print = Table(question.columns);
+    question.is_table = true;
+  }
+  const bool is_look = question.method == http::Method::kGet;
+  Flags flags = question.flags;
+  if (question.is_table) flags = std::move(flags) + TableFlags();
+  if (is_look) flags.push_back(WatchFlag());
   Command command{.words = question.words,
                   .summary = question.summary,
                   .notes = std::move(question.notes),
-                  .flags = question.flags + ServerFlags(),
+                  .flags = std::move(flags) +
+                           (is_look || question.changes_nothing ? ServerFlags() : ActFlags()),
                   .run = {},
-                  .part = question.part};
+                  .part = question.part,
+                  .view = ViewOf(question.top, std::string(question.path), question.columns),
+                  .also = question.also};
   command.run = [question = std::move(question)](const Given& given, Console& console) {
     return Run(question, given, console);
   };
@@ -267,12 +356,15 @@ void WriteFields(base::JsonWriter& json, const Flags& flags, const Given& given)
 }
 
 Command Listing(List list) {
-  Command command{.words = list.words,
-                  .summary = list.summary,
-                  .notes = std::move(list.notes),
-                  .flags = list.flags + PageFlags() + ServerFlags(),
-                  .run = {},
-                  .part = list.part};
+  Command command{
+      .words = list.words,
+      .summary = list.summary,
+      .notes = std::move(list.notes),
+      .flags = list.flags + PageFlags() + TableFlags() + Flags{WatchFlag()} + ServerFlags(),
+      .run = {},
+      .part = list.part,
+      .view = ViewOf(list.top, std::string(list.path) + "?limit=500", list.columns),
+      .also = list.also};
   command.run = [list = std::move(list)](const Given& given, Console& console) {
     return Run(list, given, console);
   };

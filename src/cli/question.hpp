@@ -52,8 +52,17 @@ using Print = std::function<std::string(const Answer& answer, const Given& given
 Print Sentence(std::string_view text);
 /// Lines, with labels of that width.
 Print Block(std::size_t width, std::vector<Detail> details);
+/// What GET /api/v1/why/{kind}/{id} says: the server's sentence, word for word, and what comes next.
+Print Explained();
 /// All items of an answer that has no pages.
 Print Table(std::vector<Column> columns, std::string_view items = "items");
+
+/// How a list becomes a screen of `tenure top`.
+struct OfTop {
+  std::string_view title = {};   ///< "topics"; empty: it is none
+  std::string_view kind = {};    ///< of GET /api/v1/why/{kind}/{id}; empty: there is no why
+  std::string_view id = "name";  ///< the field that names a row
+};
 
 /// A command that asks a server one thing and prints its answer: for people as `print` has it, for
 /// programs (--json) as it came.
@@ -63,14 +72,19 @@ struct Question {
   std::string notes = {};
   Flags flags = {};                          ///< without those of ServerFlags
   http::Method method = http::Method::kGet;  ///< a look; the others are acts
+  bool changes_nothing = false;              ///< of a POST: it is a look too
   std::string_view path = {};   ///< "/sessions/{ID}": arguments stand in it by their names
   std::string_view fixed = {};  ///< fields that the body of an act always has
   Print print = {};
-  std::string_view nothing = {};  ///< what is said when there is nothing to print
+  std::vector<Column> columns = {};  ///< in the place of `print`: all `items` as a table
+  bool is_table = false;             ///< `print` is a table: its columns can be chosen
+  std::string_view nothing = {};     ///< what is said when there is nothing to print
   std::function<void(const Given&)> refuse =
       {};                    ///< throws UsageError for what does not go together
   Elsewhere elsewhere = {};  ///< who may answer in a server's place
   Part part = Part::kAsk;
+  OfTop top = {};              ///< of one with `columns`
+  std::string_view also = {};  ///< as a command's
 };
 Command Asking(Question question);
 
@@ -82,6 +96,12 @@ std::string PathOf(std::string_view path, const Given& given);
 std::string QueryOf(const Flags& flags, const Given& given);
 /// The same as fields of a body.
 void WriteFields(base::JsonWriter& json, const Flags& flags, const Given& given);
+/// The flags of a table: --columns, --no-headings.
+Flags TableFlags();
+/// The columns to show: those of --columns, else all but those that a flag fixes, and spare ones only
+/// as far as they fit. Throws UsageError for a column that is not there.
+std::vector<Column> ShownColumns(const std::vector<Column>& columns, const Given& given,
+                                 std::size_t most_wide);
 /// The rows of a table; `items` are the things as the server wrote them.
 TextTable TableOf(const std::vector<Column>& columns, const std::vector<std::string>& items,
                   std::optional<std::int64_t> now_ms);
@@ -100,6 +120,8 @@ struct List {
   std::string_view cursor_field = "next_cursor";
   Elsewhere elsewhere = {};  ///< who may answer in a server's place
   Part part = Part::kAsk;
+  OfTop top = {};
+  std::string_view also = {};  ///< as a command's
 };
 Command Listing(List list);
 

@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::string_view kPrefix = "TENURE_";
 
-// Read by the command line (the first four) and by the tests, whose servers inherit theirs.
-constexpr std::array<std::string_view, 8> kNoSettings{
-    "TENURE_CONFIG", "TENURE_SERVER",     "TENURE_TOKEN",        "TENURE_CA_FILE",
-    "TENURE_BINARY", "TENURE_SOURCE_DIR", "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"};
+// Read by the command line (the first six) and by the tests, whose servers inherit theirs.
+constexpr std::array<std::string_view, 10> kNoSettings{
+    "TENURE_CONFIG",       "TENURE_SERVER",        "TENURE_TOKEN",  "TENURE_CA_FILE",
+    "TENURE_CONTEXT",      "TENURE_LICENSE",       "TENURE_BINARY", "TENURE_SOURCE_DIR",
+    "TENURE_POSTGRES_BIN", "TENURE_SUPPORT_VICTIM"};
 
 /// Kubernetes tells every pod about the services of its namespace by such variables; for one called
 /// "tenure" or "tenure-…" they look like ours.
@@ -35,6 +36,7 @@ bool IsServiceLink(std::string_view name, std::string_view value) {
 
 bool IsOthers(std::string_view name, std::string_view value) {
   return std::ranges::find(kNoSettings, name) != kNoSettings.end() ||
+         name.starts_with("TENURE_AZURE_") ||  // of the library's leases in Azure
          name.starts_with("TENURE_TEST_") || IsServiceLink(name, value);
 }
 

@@ -48,8 +48,8 @@ it came from.
   the settings that wait for a restart.
 - **Shared** settings are kept in the store by the first process. A process that starts with another value refuses,
   until `tenure config apply FILE` has changed them for all.
-- `TENURE_SERVER`, `TENURE_TOKEN`, `TENURE_CA_FILE` (for the commands that talk to a server) and `TENURE_CONFIG` are
-  no settings.
+- `TENURE_SERVER`, `TENURE_TOKEN`, `TENURE_CA_FILE`, `TENURE_CONTEXT` (for the commands that talk to a server) and
+  `TENURE_CONFIG` are no settings.
   What Kubernetes sets for a service called `tenure` (`TENURE_SERVICE_HOST`, `TENURE_PORT_…`) is left alone; any
   other `TENURE_` variable that names no setting is refused.
 )";
@@ -57,11 +57,6 @@ it came from.
 std::string_view SectionOf(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
-}
-
-std::string DefaultValue(const Setting& setting) {
-  static const Settings defaults;
-  return ValueText(setting.kind, defaults);
 }
 
 std::string DefaultText(const Setting& setting) {
@@ -102,6 +97,11 @@ void AppendWrapped(std::string& out, std::string_view text, std::size_t indent, 
 }
 
 }  // namespace
+
+std::string DefaultValue(const Setting& setting) {
+  static const Settings defaults;
+  return ValueText(setting.kind, defaults);
+}
 
 std::string ReferencePage() {
   std::string page(kIntroduction);

@@ -2,7 +2,12 @@
 
 #include <string>
 
+#include "config/table.hpp"
+
 namespace tenure::config {
+
+/// The value of a setting that nobody gave one to, as it is written in the file; may be empty.
+std::string DefaultValue(const Setting& setting);
 
 /// docs/reference/settings.md: every setting with its default, bounds, names and advice.
 std::string ReferencePage();

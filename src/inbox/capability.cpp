@@ -43,6 +43,7 @@ server::Capability Capability() {
   return {.name = "inbox",
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::inbox,
+          .commands = Commands,
           .run = Run};
 }
 

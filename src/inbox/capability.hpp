@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/command.hpp"
 #include "server/capability.hpp"
 
 namespace tenure::inbox {
@@ -8,6 +9,8 @@ class Inbox;
 /// None of these needs an Idempotency-Key: `begin` is idempotent by its `term`, `complete` and
 /// `fail` by the claim's fence.
 void AddRoutes(http::Router& router, Inbox& inbox);
+
+cli::Commands Commands();
 
 server::Capability Capability();
 

@@ -3,6 +3,7 @@
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
+#include "cli/watch.hpp"
 #include "config/printable.hpp"
 #include "jobs/capability.hpp"
 #include "jobs/job.hpp"
@@ -253,6 +254,7 @@ cli::Commands LookCommands() {
                                  .AsJson("count")} +
                        ZoneFlags(),
               .method = http::Method::kPost,
+              .changes_nothing = true,
               .path = "/api/v1/jobs/preview",
               .print = Upcoming,
               .nothing = "no times"})};
@@ -337,7 +339,7 @@ cli::Commands ChangeCommands() {
        .summary = "Say when a job runs next, and what stood in its way",
        .notes = "Exit code 3 when there is no such job. With --json the job and its last runs.\n\n"
                 "Example:\n  tenure why job nightly\n",
-       .flags = TheJob() + ServerFlags(),
+       .flags = TheJob() + Flags{WatchFlag()} + ServerFlags(),
        .run = Why,
        .part = Part::kExplain}};
 }

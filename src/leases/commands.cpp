@@ -261,8 +261,7 @@ cli::Flags BreakFlags() {
           cli::Value("--drain", "DURATION", "Hold off the next grant at least so long.",
                      cli::Duration({0, kMaxTtl.count()}))
               .AsJson("drain_ms"),
-          cli::Switch("--force", "Let the next one have it at once.").As("force"),
-          cli::Switch("--yes", "Do not ask at a terminal.")};
+          cli::Switch("--force", "Let the next one have it at once.").As("force")};
 }
 
 int Break(const Given& given, cli::Console& console) {
@@ -308,11 +307,14 @@ Examples:
 }  // namespace
 
 cli::Flag LeaseArgument() {
-  return cli::Argument("NAME", "The lease.", [](const cli::Flag&, const std::string& text) {
-    if (IsLeaseName(text)) return text;
-    throw cli::UsageError(fmt::format("{} is no lease's name: 1 to {} of A-Z a-z 0-9 . _ : / @ -",
-                                      config::Quoted(text), kMaxNameBytes));
-  });
+  return cli::Argument("NAME", "The lease.",
+                       [](const cli::Flag&, const std::string& text) {
+                         if (IsLeaseName(text)) return text;
+                         throw cli::UsageError(fmt::format(
+                             "{} is no lease's name: 1 to {} of A-Z a-z 0-9 . _ : / @ -",
+                             config::Quoted(text), kMaxNameBytes));
+                       })
+      .Named({"/api/v1/leases?limit=500&prefix={}"});
 }
 
 cli::Commands Commands() {
@@ -336,7 +338,8 @@ cli::Commands Commands() {
                        {"SINCE", kAgoWidth, {}, Since},
                        {"HOLDER", 6, "holder"}},
            .nothing = "no leases",
-           .elsewhere = LeaseStore}),
+           .elsewhere = LeaseStore,
+           .top = {"leases"}}),
       Asking({.words = "lease show",
               .summary = "Show one lease",
               .notes = "Exit code 3 when it was never granted. `tenure why lease NAME` says it in "
@@ -367,12 +370,13 @@ cli::Commands Commands() {
               .flags = Flags{LeaseArgument()} + StoreFlags(),
               .path = kLeasePath,
               .print = History,
+              .is_table = true,
               .nothing = "no grant of it is over",
               .elsewhere = LeaseStore}),
       {.words = "lease break",
        .summary = "End the grant of another, as an operator",
        .notes = std::string(kBreakNotes),
-       .flags = BreakFlags() + StoreFlags() + ServerFlags(),
+       .flags = BreakFlags() + StoreFlags() + ActFlags(),
        .run = Break},
       RunCommand(),
       Asking({.words = "why lease",

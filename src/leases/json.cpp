@@ -167,7 +167,7 @@ std::string ReleaseJson(const ReleaseOutcome& outcome) {
 }
 
 http::Problem HeldProblem(const HeldByAnother& held) {
-  http::Problem problem{.status = 409, .type = "lease-held", .title = "The lease is not to be had"};
+  http::Problem problem{.status = 409, .type = "lease-held", .title = "The lease is not free"};
   problem.detail = Explain(held);
   problem.extensions = {{"reason", Quoted(ToText(held.reason))},
                         {"holder", Quoted(held.holder)},

@@ -43,10 +43,11 @@ std::string TimeText(std::int64_t ms) {
 
 int TellHeld(const Given& given, const HeldByAnother& held, cli::Console& console) {
   const std::string& name = given.Text("NAME");
-  console.err << fmt::format("tenure: {} is not to be had ({})", name, ToText(held.reason));
   if (held.reason == HeldReason::kHeld)
-    console.err << fmt::format(": {} holds it until {}", config::Printable(held.holder),
-                               TimeText(held.expires_at_ms));
+    console.err << fmt::format("tenure: {} is held by {} until {}", name,
+                               config::Printable(held.holder), TimeText(held.expires_at_ms));
+  else
+    console.err << fmt::format("tenure: {} is not granted now ({})", name, ToText(held.reason));
   console.err << fmt::format("; the command was not run. See `tenure {} {}{}`.\n",
                              given.Has("--store") ? "lease show" : "why lease", name,
                              given.Has("--store") ? " --store …" : "");
@@ -108,8 +109,8 @@ int RunWith(Manager& manager, const Given& given, cli::HeldSignals& signals,
 
 std::unique_ptr<Provider> ProviderFor(const Given& given) {
   if (auto store = OpenLeaseStore(given)) return store;
-  const auto [url, token, ca_file] = cli::Server(given).address();
-  return client::MakeHttpProvider({.base_url = url, .token = token, .ca_file = ca_file});
+  const cli::Server::Address to = cli::Server(given).address();
+  return client::MakeHttpProvider({.base_url = to.url, .token = to.token, .ca_file = to.ca_file});
 }
 
 /// Throws what ends a command with the right code.

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
+#include "cli/held_signals.hpp"
+#include "cli/progress.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
 #include "config/printable.hpp"
 #include "messages/capability.hpp"
 #include "messages/message.hpp"
+#include "messages/topic_commands.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -18,13 +21,6 @@ using std::string_view;
 using Now = std::optional<std::int64_t>;
 
 constexpr std::int64_t kMostDelayMs = 100LL * 365 * 86'400'000;
-
-std::string Oldest(const JsonRow& topic, string_view field, Now) {
-  return topic.Text("oldest_at").empty() ? "-" : base::SpanText(topic.Number(field));
-}
-std::string Paused(const JsonRow& topic, string_view field, Now now_ms) {
-  return topic.Text("paused") == "true" ? cli::OrDash(topic, field, now_ms) : "-";
-}
 
 cli::Print MessageBlock() {
   return cli::Block(14, {{"message", "id"},
@@ -53,11 +49,6 @@ cli::Print MessageBlock() {
                          {"bytes (base64)", "payload_base64"}});
 }
 
-std::string TopicName(const cli::Flag& flag, const std::string& text) {
-  if (!text.empty() && text.size() <= kMaxTopicBytes) return text;
-  throw cli::UsageError(fmt::format("{} has 1 to {} bytes", flag.name, kMaxTopicBytes));
-}
-
 /// What `message enqueue` and `timer set` have in common: a topic, a payload, and when.
 Flags NewMessageFlags() {
   using namespace cli;  // the words of its table
@@ -84,7 +75,9 @@ void RefuseNoTime(const Given& given) {
 /// Which dead letters a command is about.
 Flags DeadLetterFlags() {
   using namespace cli;  // the words of its table
-  return {Value("--topic", "TOPIC", "Only those of this topic.").As("topic"),
+  return {Value("--topic", "TOPIC", "Only those of this topic.")
+              .Named({"/api/v1/topics?limit=500"})
+              .As("topic"),
           Value("--reason", "failed|attempts|crashes", "Only those that died of it.", Word)
               .As("reason")};
 }
@@ -131,21 +124,32 @@ int ChangeDeadLetters(string_view action, string_view done, const Given& given,
     throw cli::UsageError("an ID goes without --topic and --reason");
   cli::Server server(given);
   const bool dry_run = given.Has("--dry-run");
+  cli::Progress progress(console, "dead letters");
+  // A page that is under way is finished, and told of. Not before the first one: whoever is asked
+  // whether it is meant may answer with Ctrl-C.
+  std::optional<cli::HeldSignals> signals;
   std::int64_t total = 0;
   while (true) {
     const Answer answer =
         server.Ask(http::Method::kPost, fmt::format("/api/v1/dead-letters/{}", action),
                    ChangeBody(given, total));
     if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
+    if (!signals) signals.emplace();
     const JsonRow page = JsonRow::Parse(answer.body);
     const std::int64_t found = page.Number("found");
     total += found;
     const bool more = page.Text("has_more") == "true" && found > 0;
     if (server.form() == cli::Form::kJson) PrintJson(answer.body, console);
+    progress.At(total);
     if (!dry_run && more) {
-      console.err << fmt::format("{} so far\n", total);
-      continue;
+      const int signal = signals->Take();
+      if (signal == 0) continue;
+      progress.End();
+      console.err << fmt::format("stopped: {} dead letters {}; the same command goes on\n", total,
+                                 done);
+      return 128 + signal;
     }
+    progress.End();
     if (server.form() == cli::Form::kTable)
       console.out << fmt::format("{} {} {}\n", total, total == 1 ? "dead letter" : "dead letters",
                                  !dry_run ? done
@@ -164,58 +168,6 @@ int Discard(const Given& given, cli::Console& console) {
     throw cli::UsageError("--topic, --reason or an ID must say which");
   return ChangeDeadLetters("discard", "discarded", given, console);
 }
-
-// `why topic`: the topic in sentences.
-
-std::string Counted(std::int64_t count, string_view one, string_view many) {
-  return count == 1 ? std::string(one) : fmt::format("{} {}", count, many);
-}
-
-std::string WhoAsks(const JsonRow& topic) {
-  const std::string asked = topic.Text("asked_at");
-  if (asked.empty()) return "No worker has ever asked for it.";
-  return fmt::format("A worker last asked for it at {}.", config::Printable(asked));
-}
-
-std::string Readiness(const JsonRow& topic) {
-  const std::int64_t ready = topic.Number("ready");
-  if (ready == 0) return fmt::format("Nothing is ready. {}", WhoAsks(topic));
-  const std::string oldest = base::SpanText(topic.Number("oldest_age_ms"));
-  if (topic.Bool("paused"))
-    return fmt::format(
-        "{} ready, the oldest for {}, and handed out to nobody: the topic is paused since {} "
-        "(\"{}\"); `tenure message resume {}` ends that.",
-        Counted(ready, "One message is", "messages are"), oldest,
-        config::Printable(topic.Text("paused_at")), config::Printable(topic.Text("paused_reason")),
-        config::Printable(topic.Text("name")));
-  return fmt::format("{} ready, the oldest for {}. {}",
-                     Counted(ready, "One message is", "messages are"), oldest, WhoAsks(topic));
-}
-
-std::string Dead(const JsonRow& topic) {
-  const std::int64_t dead = topic.Number("dead");
-  if (dead == 0) return "No dead letters.";
-  return fmt::format("{}: `tenure message dead --topic {}` lists them.",
-                     Counted(dead, "One dead letter", "dead letters"),
-                     config::Printable(topic.Text("name")));
-}
-
-std::string ExplainTopic(const Answer& answer, const Given&) {
-  const JsonRow topic = JsonRow::Parse(answer.body);
-  return fmt::format("{}: {} {} in somebody's hands. {}\n", config::Printable(topic.Text("name")),
-                     Readiness(topic),
-                     Counted(topic.Number("claimed"), "One message is", "messages are"),
-                     Dead(topic));
-}
-
-constexpr string_view kListNotes =
-    R"(Topics come in the order of their names. OLDEST is for how long the first of the ready ones has
-been ready; ASKED is when a worker last asked for messages of the topic.
-
-Examples:
-  tenure message list
-  tenure message list --all --json | jq -r '.items[] | select(.dead > 0) | .name'
-)";
 
 constexpr string_view kEnqueueNotes =
     R"(Prints the message's id. With --dedup-key a second one within the topic's time (10 minutes)
@@ -254,19 +206,7 @@ Example:
 
 cli::Commands MessageCommands() {
   using namespace cli;  // the words of its tables
-  return {Listing({.words = "message list",
-                   .summary = "List topics, and how full they are",
-                   .notes = std::string(kListNotes),
-                   .path = "/api/v1/topics",
-                   .columns = {{"TOPIC", 24, "name"},
-                               {"READY", 7, "ready"},
-                               {"CLAIMED", 7, "claimed"},
-                               {"DEAD", 6, "dead"},
-                               {"OLDEST", 8, "oldest_age_ms", Oldest},
-                               {"ASKED", kAgoWidth, "asked_at", Ago},
-                               {"PAUSED", 6, "paused_reason", Paused}},
-                   .nothing = "no topics"}),
-          Asking({.words = "message show",
+  return {Asking({.words = "message show",
                   .summary = "Show one message, whole",
                   .notes = "Exit code 3 when there is no such message: it is done, or was never "
                            "enqueued.\n\nExample:\n"
@@ -288,54 +228,30 @@ cli::Commands MessageCommands() {
 
 cli::Commands DeadLetterCommands() {
   using namespace cli;  // the words of its tables
-  return {Listing({.words = "message dead",
-                   .summary = "List dead letters",
-                   .notes = std::string(kDeadNotes),
-                   .flags = DeadLetterFlags(),
-                   .path = "/api/v1/dead-letters",
-                   .columns = {{"MESSAGE", 36, "id"},
-                               {"TOPIC", 16, "topic"},
-                               {"REASON", 8, "reason"},
-                               {"ATTEMPTS", 8, "attempts"},
-                               {"DIED", kAgoWidth, "died_at", Ago},
-                               {"LAST ERROR", 10, "last_error", OrDash}},
-                   .nothing = "no dead letters"}),
-          {.words = "message redrive",
-           .summary = "Put dead letters back into their lines",
-           .notes = std::string(kRedriveNotes),
-           .flags = ChangedLetterFlags() +
-                    Flags{Value("--rate", "N", "So many a second.", Number(1, 100'000))} +
-                    ServerFlags(),
-           .run = Redrive},
-          {.words = "message discard",
-           .summary = "Put dead letters away for good",
-           .notes = std::string(kDiscardNotes),
-           .flags = ChangedLetterFlags() + ServerFlags(),
-           .run = Discard}};
-}
-
-cli::Commands PauseCommands() {
-  using namespace cli;  // the words of its tables
-  return {Asking({.words = "message pause",
-                  .summary = "Hand out no messages of a topic for now",
-                  .notes = "Messages are still taken and kept; what is in somebody's hands may be "
-                           "finished.\n\nExample:\n"
-                           "  tenure message pause payments --reason \"the bank is closed\"\n",
-                  .flags = {Argument("TOPIC", "The topic.", TopicName),
-                            Required("--reason", "TEXT", "Why; `tenure why message` tells it.")
-                                .As("reason")},
-                  .method = http::Method::kPatch,
-                  .path = "/api/v1/topics/{TOPIC}",
-                  .fixed = R"("paused":true)",
-                  .print = Sentence("{TOPIC} is paused")}),
-          Asking({.words = "message resume",
-                  .summary = "Hand out the messages of a paused topic again",
-                  .notes = "Example:\n  tenure message resume payments\n",
-                  .flags = {Argument("TOPIC", "The topic.", TopicName)},
-                  .method = http::Method::kPatch,
-                  .path = "/api/v1/topics/{TOPIC}",
-                  .fixed = R"("paused":false)",
-                  .print = Sentence("{TOPIC} goes on")})};
+  return {
+      Listing({.words = "message dead",
+               .summary = "List dead letters",
+               .notes = std::string(kDeadNotes),
+               .flags = DeadLetterFlags(),
+               .path = "/api/v1/dead-letters",
+               .columns = {{"MESSAGE", 36, "id"},
+                           {"TOPIC", 16, "topic"},
+                           {"REASON", 8, "reason"},
+                           {"ATTEMPTS", 8, "attempts"},
+                           {"DIED", kAgoWidth, "died_at", Ago},
+                           {"LAST ERROR", 10, "last_error", OrDash}},
+               .nothing = "no dead letters"}),
+      {.words = "message redrive",
+       .summary = "Put dead letters back into their lines",
+       .notes = std::string(kRedriveNotes),
+       .flags = ChangedLetterFlags() +
+                Flags{Value("--rate", "N", "So many a second.", Number(1, 100'000))} + ActFlags(),
+       .run = Redrive},
+      {.words = "message discard",
+       .summary = "Put dead letters away for good",
+       .notes = std::string(kDiscardNotes),
+       .flags = ChangedLetterFlags() + ActFlags(),
+       .run = Discard}};
 }
 
 cli::Commands TimerCommands() {
@@ -375,22 +291,13 @@ cli::Commands TimerCommands() {
               .flags = {Argument("ID", "The message.", Uuid)},
               .path = "/api/v1/messages/{ID}",
               .print = Sentence("{topic} ({state}): {why}"),
-              .part = Part::kExplain}),
-      Asking({.words = "why topic",
-              .summary = "Say what the messages of a topic wait for",
-              .notes = "How many are ready and for how long, who asks for them, and how many were "
-                       "given up. Exit\ncode 3 when there is no such topic.\n\nExample:\n"
-                       "  tenure why topic orders\n",
-              .flags = {Argument("TOPIC", "The topic.", TopicName)},
-              .path = "/api/v1/topics/{TOPIC}",
-              .print = ExplainTopic,
               .part = Part::kExplain})};
 }
 
 }  // namespace
 
 cli::Commands Commands() {
-  return MessageCommands() + DeadLetterCommands() + PauseCommands() + TimerCommands();
+  return TopicCommands() + MessageCommands() + DeadLetterCommands() + TimerCommands();
 }
 
 }  // namespace tenure::messages

@@ -98,7 +98,10 @@ Example:
   tenure subscription put billing orders https://hooks.example.com/orders
 )";
 
-Flags NameFlag() { return {cli::Argument("NAME", "The subscription.", SubscriptionName)}; }
+Flags NameFlag() {
+  return {cli::Argument("NAME", "The subscription.", SubscriptionName)
+              .Named({"/api/v1/subscriptions?limit=500"})};
+}
 
 Flags PutFlags() {
   using namespace cli;  // the words of its table

@@ -7,6 +7,7 @@
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
+#include "cli/watch.hpp"
 #include "config/printable.hpp"
 #include "seats/capability.hpp"
 #include "seats/seat.hpp"
@@ -50,7 +51,10 @@ std::string KeyOrFile(const cli::Flag&, const std::string& text) {
   return key;
 }
 
-cli::Flag LicenseArgument() { return cli::Argument("LICENSE", "The licence's id.", cli::Uuid); }
+cli::Flag LicenseArgument() {
+  return cli::Argument("LICENSE", "The licence's id.", cli::Uuid)
+      .Named({"/api/v1/licenses?limit=500", "id"});
+}
 cli::Flag SessionArgument() { return cli::Argument("SESSION", "The session's id.", cli::Uuid); }
 cli::Flag ReasonFlag() {
   return cli::Value("--reason", "TEXT", "Why; kept in the log.").As("reason");
@@ -371,7 +375,8 @@ cli::Commands LicenseCommands() {
                            {"KEY", 4, "key_hint"},
                            {"ORGANIZATION", 12, "organization", Plain, "--organization"},
                            {"NAME", 0, "name", Plain, {}, true}},
-               .nothing = "no licences"}),
+               .nothing = "no licences",
+               .top = {.title = "seats", .id = "id"}}),
       Asking({.words = "license show",
               .summary = "Show one licence",
               .flags = {LicenseArgument()},
@@ -484,7 +489,7 @@ cli::Commands SeatCommands() {
            "Also whether it drains or is frozen, how many were denied in the last hour, and "
            "machine ids that\ntwo machines seem to share. With --json the licence as the server "
            "describes it.\n",
-       .flags = Flags{LicenseArgument()} + ServerFlags(),
+       .flags = Flags{LicenseArgument()} + Flags{WatchFlag()} + ServerFlags(),
        .run = WhyLicense,
        .part = Part::kExplain}};
 }

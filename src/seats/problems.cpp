@@ -78,7 +78,7 @@ std::string WhyLost(const Lost& lost) {
 }  // namespace
 
 Problem FullProblem(const Full& full) {
-  Problem problem{.status = 403, .type = "seats-in-use", .title = "No seat is to be had"};
+  Problem problem{.status = 403, .type = "seats-in-use", .title = "No seat is free"};
   problem.detail = WhyFull(full);
   problem.retry_after_s = RetrySeconds(full.retry_ms);
   problem.extensions = {{"error", Quoted("All license seats are currently in use")},

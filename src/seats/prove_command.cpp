@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/progress.hpp"
 #include "cli/server.hpp"
 
 namespace tenure::seats {
@@ -69,8 +70,11 @@ using KeptHeads = std::unordered_map<base::Uuid, std::vector<LogHead>>;
 
 class ProofPrinter final : public LogReader {
  public:
-  ProofPrinter(KeptHeads kept, bool as_json, std::ostream& out)
-      : kept_(std::move(kept)), as_json_(as_json), out_(out) {}
+  ProofPrinter(KeptHeads kept, bool as_json, cli::Console& console)
+      : kept_(std::move(kept)),
+        as_json_(as_json),
+        out_(console.out),
+        progress_(console, "entries") {}
 
   void Begin(const ExportedLicense& license) override {
     prover_.emplace(license.license);
@@ -80,7 +84,11 @@ class ProofPrinter final : public LogReader {
     for (const LogHead& head : kept->second) prover_->Expect(head);
     kept_.erase(kept);
   }
-  void Add(const LogEntry& entry) override { prover_->Add(entry); }
+  void Add(const LogEntry& entry) override {
+    constexpr std::int64_t kAtATime = 1'024;  // a look at the clock is not for each entry
+    prover_->Add(entry);
+    if (++entries_ % kAtATime == 0) progress_.At(entries_);
+  }
   void End() override { Tell(prover_->Conclude(head_)); }
 
   /// A licence whose head was kept and that is not there any more is proven by nothing.
@@ -98,6 +106,7 @@ class ProofPrinter final : public LogReader {
 
  private:
   void Tell(const Proof& proof) {
+    progress_.End();
     all_proven_ = all_proven_ && proof.proven();
     if (licenses_++ > 0 && !as_json_) out_ << '\n';
     out_ << (as_json_ ? ProofJson(proof) : ProofText(proof)) << std::flush;
@@ -106,6 +115,8 @@ class ProofPrinter final : public LogReader {
   KeptHeads kept_;
   const bool as_json_;
   std::ostream& out_;
+  cli::Progress progress_;
+  std::int64_t entries_ = 0;
   std::optional<Prover> prover_;
   LogHead head_;
   std::size_t licenses_ = 0;
@@ -154,7 +165,7 @@ int ExportLogs(const StoreLogs& store, const Given& given, cli::Console& console
 
 int ProveLogs(const StoreLogs& store, const Given& given, cli::Console& console) {
   const std::string* const expect = given.Find("--expect");
-  ProofPrinter printer(expect ? ReadHeads(*expect) : KeptHeads{}, given.Has("--json"), console.out);
+  ProofPrinter printer(expect ? ReadHeads(*expect) : KeptHeads{}, given.Has("--json"), console);
   const std::vector<base::Uuid> wanted = LicensesOf(given);
   return WithSource(store, given, console, [&](LogSource& source) {
     source.Read(wanted, printer);

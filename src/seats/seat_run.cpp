@@ -35,7 +35,7 @@ killed gets it back at once, and of two that run together the later one takes it
 keeps what a restart needs to name the run before it.
 
 Exit code: the command's own; 128 + N when signal N ended it; 126 or 127 when it cannot be run.
-4 when no seat is to be had (after --wait), 5 when no server answers, 6 when the seat was lost
+4 when no seat is free (after --wait), 5 when no server answers, 6 when the seat was lost
 before the command had ended, whatever that command made of it.
 
 Examples:
@@ -64,7 +64,7 @@ std::string LicenseKeyOf(const Given& given) {
 }
 
 int TellNoSeat(const NoSeat& none, cli::Console& console) {
-  console.err << fmt::format("tenure: no seat is to be had ({})", ToText(none.reason));
+  console.err << fmt::format("tenure: no seat is free ({})", ToText(none.reason));
   if (!none.detail.empty()) console.err << fmt::format(": {}", config::Printable(none.detail));
   console.err << "; the command was not run\n";
   return cli::kExitConflict;
@@ -132,7 +132,7 @@ int RunWithSeat(SeatHolder& holder, const Given& given, cli::HeldSignals& signal
 }
 
 int RunUnderSeat(const Given& given, cli::Console& console) {
-  const auto [url, token, ca_file] = cli::Server(given).address();
+  const cli::Server::Address to = cli::Server(given).address();
   const SeatOptions options = OptionsOf(given);
   cli::HeldSignals signals;  // before the holder's threads
   const auto tell = [&](const std::exception& error, int exit) {
@@ -142,7 +142,8 @@ int RunUnderSeat(const Given& given, cli::Console& console) {
   try {
     const auto holder = client::MakeSeatHolder(
         options, {},
-        client::SharedSeatServer({.base_url = url, .token = token, .ca_file = ca_file}, {}));
+        client::SharedSeatServer({.base_url = to.url, .token = to.token, .ca_file = to.ca_file},
+                                 {}));
     return RunWithSeat(*holder, given, signals, console);
   } catch (const Unavailable& error) {
     return tell(error, cli::kExitUnavailable);

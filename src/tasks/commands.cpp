@@ -31,21 +31,22 @@ cli::Commands Commands() {
                   .notes = "FAILURES counts since the last run that was complete; RUNS AT is who "
                            "runs it now.\n\nExample:\n  tenure task list\n",
                   .path = "/api/v1/tasks",
-                  .print = Table({{"TASK", 0, "name"},
-                                  {"EVERY", 0, "interval_ms", Interval},
-                                  {"NEXT", 0, "next_run_at", In},
-                                  {"LAST", 0, "last_run_at", Ago},
-                                  {"RUNS", 0, "runs"},
-                                  {"FAILURES", 0, "failures"},
-                                  {"RUNS AT", 0, "holder", OrDash},
-                                  {"LAST ERROR", 0, "last_error", OrDash}})}),
+                  .columns = {{"TASK", 0, "name"},
+                              {"EVERY", 0, "interval_ms", Interval},
+                              {"NEXT", 0, "next_run_at", In},
+                              {"LAST", 0, "last_run_at", Ago},
+                              {"RUNS", 0, "runs"},
+                              {"FAILURES", 0, "failures"},
+                              {"RUNS AT", 0, "holder", OrDash},
+                              {"LAST ERROR", 0, "last_error", OrDash}},
+                  .top = {"tasks"}}),
           Asking({.words = "task run",
                   .summary = "Run a reliable task now",
                   .notes = "It becomes due at once, and the first process that offers to run it "
                            "does; while a run goes\non, one more follows it. Exit code 3 when "
                            "there is no such task.\n\nExample:\n"
                            "  tenure task run sessions.expiry\n",
-                  .flags = {Argument("NAME", "The task.", TaskName)},
+                  .flags = {Argument("NAME", "The task.", TaskName).Named({"/api/v1/tasks"})},
                   .method = http::Method::kPost,
                   .path = "/api/v1/tasks/{NAME}/run",
                   .print = Sentence("{NAME} will run; `tenure task list` shows it")})};

@@ -10,6 +10,7 @@
 #include "base/time_text.hpp"
 #include "cli/answer.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/server.hpp"
 #include "config/environment.hpp"
 #include "config/printable.hpp"
@@ -242,12 +243,17 @@ int RunAudit(const Given& given, cli::Console& console) {
   std::optional<http::Client> sink;
   if (given.Has("--sink")) sink.emplace(SinkOptions(given, server));
   Recount audit;
-  Auditor auditor([&](const std::string& path) { return server.Ask(http::Method::kGet, path); },
-                  audit);
+  cli::Progress progress(console, "records");
+  Auditor auditor(
+      [&](const std::string& path) {
+        progress.At(audit.records());
+        return server.Ask(http::Method::kGet, path);
+      },
+      audit);
   try {
     auditor.ReadServer(sink.has_value());
     if (audit.windows().empty()) {
-      console.err << "no usage window is closed yet, or none has its sessions still\n";
+      console.Note("no usage window is closed yet, or none has its sessions still\n");
       return cli::kExitDone;
     }
     if (sink)
@@ -258,6 +264,7 @@ int RunAudit(const Given& given, cli::Console& console) {
   } catch (const RefusedAnswer& refused) {
     return ReportRefusal(refused.answer, server.form(), console);
   }
+  progress.End();
   console.out << (server.form() == cli::Form::kJson ? ResultJson(audit, sink.has_value())
                                                     : ResultText(audit, sink.has_value()));
   return audit.difference_count() == 0 ? cli::kExitDone : cli::kExitError;

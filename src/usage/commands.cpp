@@ -141,9 +141,9 @@ cli::Commands FactorsAndSending() {
               .notes = "Each factor holds from its time on, until the next one of the same "
                        "kind.\n\nExample:\n  tenure usage factors\n",
               .path = "/usage/factors",
-              .print = Table({{"KIND", 10, "sessionKind", KindCell},
-                              {"FACTOR", 10, "factor"},
-                              {"FROM", 0, "fromUtc"}})}),
+              .columns = {{"KIND", 10, "sessionKind", KindCell},
+                          {"FACTOR", 10, "factor"},
+                          {"FROM", 0, "fromUtc"}}}),
       Asking({.words = "usage factors set",
               .summary = "Change a factor, from the next window on",
               .notes = "Windows that are closed never change; the new factor holds from the "

@@ -92,7 +92,7 @@ int Explain(const Given& given, cli::Console& console) {
   if (const auto* const source = given.Find("--source")) json.Field("source", *source);
   json.Key("payload").Raw(payload).EndObject();
   cli::Server server(given);
-  const Answer answer = server.Ask(http::Method::kPost, "/api/v1/webhooks/explain", body);
+  const Answer answer = server.Look("/api/v1/webhooks/explain", body);
   if (!answer.ok()) return ReportRefusal(answer, server.form(), console);
   if (server.form() == cli::Form::kJson) {
     PrintJson(answer.body, console);
@@ -143,7 +143,7 @@ int Send(const Given& given, cli::Console& console) {
 
 cli::Command QueueCheck() {
   return {.words = "queue check",
-          .summary = "look for mistakes in a file of bots",
+          .summary = "Look for mistakes in a file of bots",
           .notes = "Says everything that is wrong, with its line, and asks no server.",
           .flags = {cli::Argument("FILE", "A file of bots.")},
           .run = CheckFile,
@@ -153,13 +153,13 @@ cli::Command QueueCheck() {
 cli::Command QueueApply() {
   using namespace cli;  // the words of its table
   return {.words = "queue apply",
-          .summary = "put a file of bots in force",
+          .summary = "Put a file of bots in force",
           .notes = "For all processes at once, while they run. Prints what changes.",
           .flags = Flags{Argument("FILE", "A file of bots."),
                          Switch("--dry-run", "Only say what would change."),
                          Value("--revision", "N", "Only if this is the revision in force.",
                                Number(0, 1'000'000'000))} +
-                   ServerFlags(),
+                   ActFlags(),
           .run = ApplyFile,
           .part = Part::kLookAfter};
 }
@@ -199,7 +199,7 @@ cli::Command ReplayEvents() {
   using namespace cli;  // the words of its table
   return {
       .words = "webhook replay",
-      .summary = "append stored events to a bot's queue once more",
+      .summary = "Append stored events to a bot's queue once more",
       .notes = "Routed by what the bot's file says now, in the order in which they were stored.",
       .flags =
           Flags{Argument("NAME", "The bot."), Value("--since", "TIME", "Only those since.", Time),
@@ -207,7 +207,7 @@ cli::Command ReplayEvents() {
                 Value("--event", "NAME", "Only those, like issues."),
                 Value("--repository", "OWNER/NAME", "Only of this one."),
                 Switch("--dry-run", "Only count.")} +
-          ServerFlags(),
+          ActFlags(),
       .run = Replay,
       .part = Part::kLookAfter};
 }
@@ -216,7 +216,7 @@ cli::Command Events() {
   using namespace cli;  // the words of its table
   return Listing(
       {.words = "webhook events",
-       .summary = "list what webhooks brought, the latest first",
+       .summary = "List what webhooks brought, the latest first",
        .flags = {Value("--event", "NAME", "Only those, like issues.").As("event"),
                  Value("--repository", "OWNER/NAME", "Only of this one.").As("repository"),
                  Value("--delivery-id", "ID", "Only this one, as its source calls it.")
@@ -237,7 +237,7 @@ cli::Command Events() {
 cli::Command Show() {
   using namespace cli;  // the words of its table
   return Asking({.words = "webhook show",
-                 .summary = "show what is known of an event",
+                 .summary = "Show what is known of an event",
                  .flags = {Argument("ID", "The event's id.", Uuid)},
                  .path = "/api/v1/webhooks/events/{ID}",
                  .print = Block(12, {{"event", "event_id"},
@@ -265,13 +265,13 @@ cli::Commands WebhookCommands() {
           Show(),
           ReplayEvents(),
           {.words = "webhook payload",
-           .summary = "print an event's body, byte for byte",
+           .summary = "Print an event's body, byte for byte",
            .notes = {},
            .flags = Flags{Argument("ID", "The event's id.", Uuid)} + ServerFlags(),
            .run = PrintPayload,
            .part = Part::kLookAfter},
           {.words = "webhook explain",
-           .summary = "say which bots would get a payload, and in which session",
+           .summary = "Say which bots would get a payload, and in which session",
            .notes = "Stores nothing.",
            .flags = Flags{Argument("FILE", "A payload, as GitHub sends it."),
                           Required("--event", "NAME", "Which event it is, like issues."),
@@ -280,7 +280,7 @@ cli::Commands WebhookCommands() {
            .run = Explain,
            .part = Part::kLookAfter},
           {.words = "webhook send",
-           .summary = "sign a payload and send it, as GitHub would",
+           .summary = "Sign a payload and send it, as GitHub would",
            .notes = {},
            .flags = Flags{Argument("FILE", "A payload."),
                           Required("--event", "NAME", "Which event it is, like issues."),

@@ -159,7 +159,7 @@ TEST_F(LeaseCommand, WhatAnotherHoldsIsExitCode4AndTheCommandDoesNotRun) {
   const auto ran = RunUnderLease("echo ran");
   EXPECT_EQ(ran.exit_code, 4);
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, HasSubstr("somebody holds it until"));
+  EXPECT_THAT(ran.err, HasSubstr("is held by somebody until"));
 }
 
 TEST_F(LeaseCommand, WithoutAServerItIsExitCode5) {

@@ -69,7 +69,7 @@ TEST_P(LeaseStoreCommand, RunsACommandWhileTheLeaseIsHeld) {
   const auto nested = Lease({"run", name_, "--", support::TenureBinary(), "lease", "run", name_,
                              "--store", Url(), "--", "echo", "never"});
   EXPECT_EQ(nested.exit_code, 4) << nested.out << nested.err;
-  EXPECT_THAT(nested.err, HasSubstr("is not to be had (held)"));
+  EXPECT_THAT(nested.err, HasSubstr("is held by"));
   EXPECT_THAT(nested.err, HasSubstr("See `tenure lease show " + name_ + " --store"));
 }
 

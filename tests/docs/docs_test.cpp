@@ -294,6 +294,58 @@ TEST_F(Suggestions, SayTenureWhereThatIsThisProgram) {
   for (const std::string& command : commands) EXPECT_THAT(Run(command, path), Not(IsEmpty()));
 }
 
+/// A page of docs/reference, by its lines.
+std::set<std::string> ReferenceLines(const std::string& page) {
+  const auto lines =
+      SplitLines(support::ReadFile(support::SourceDir() / "docs" / "reference" / page));
+  return {lines.begin(), lines.end()};
+}
+constexpr const char* kRenew =
+    " is not up to date. Make it anew with the command in its first line.";
+
+TEST(ReferencePages, TheOneOfTheRoutesIsMadeOfTheContract) {
+  const auto root = support::SourceDir();
+  EXPECT_TRUE(support::ReadFile(root / "docs" / "reference" / "api.md") ==
+              support::RunCommand({.argv = {(root / "packaging" / "reference").string(), "api"}}))
+      << "docs/reference/api.md" << kRenew;
+}
+
+TEST(ReferencePages, TheOneOfTheMetricsHasWhatAServerShowsAndNothingThatItNeverDoes) {
+  const auto root = support::SourceDir();
+  const support::ServerProcess server(support::ServerOptions{});
+  const std::set<std::string> page = ReferenceLines("metrics.md");
+  for (const std::string& line : SplitLines(support::RunCommand(
+           {.argv = {(root / "packaging" / "reference").string(), "metrics", server.Url()}})))
+    EXPECT_TRUE(page.contains(line)) << line << "\ndocs/reference/metrics.md" << kRenew;
+  const std::string names =
+      support::RunCommand({.argv = {"grep", "-rhoE", "--include=*.cpp", "\"[a-z]+(_[a-z0-9]+)+\"",
+                                    (root / "src").string()}});
+  for (const std::string& line : page) {
+    if (!line.starts_with("| `")) continue;
+    EXPECT_THAT(names, HasSubstr("\"" + line.substr(3, line.find('`', 3) - 3) + "\""))
+        << "no metric of the program has that name";
+  }
+}
+
+/// The headers that a user may include; what is below conformance/ is a part of conformance.hpp.
+std::set<std::string> PublicHeaders() {
+  const auto include = support::SourceDir() / "include";
+  std::set<std::string> headers;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(include))
+    if (file.path().extension() == ".hpp" && file.path().parent_path().stem() != "conformance")
+      headers.insert(std::filesystem::relative(file.path(), include).string());
+  return headers;
+}
+
+TEST(LibraryPage, HasAParagraphForEachPublicHeaderAndForNoOther) {
+  const std::string page = support::ReadFile(support::SourceDir() / "docs" / "cpp.md");
+  const std::regex paragraph(R"re(\n\*\*`(tenure/[a-z_/.]+)`\*\* )re");
+  std::set<std::string> named;
+  for (std::sregex_iterator at(page.begin(), page.end(), paragraph), end; at != end; ++at)
+    EXPECT_TRUE(named.insert((*at)[1].str()).second) << (*at)[1].str() << ": once";
+  EXPECT_EQ(named, PublicHeaders());
+}
+
 TEST_F(DocsRunner, APageWithoutExamplesIsFine) { EXPECT_THAT(Run("# Only text\n"), IsEmpty()); }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // project would, and runs them on real stores.
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -223,6 +224,32 @@ TEST_F(Examples, AStaleWriteOfAPausedLeaderBounces) {
   EXPECT_EQ(support::SharedPostgres().Execute(database,
                                               "select string_agg(fence::text, ',') from writes"),
             "2");
+}
+
+/// The program as `cmake --install` puts it.
+TEST(InstalledProgram, HasItsManualAndItsCompletions) {
+  const support::TempDir dir;
+  const std::string prefix = (dir.path() / "prefix").string();
+  RunCommand({.argv = {"cmake", "--install", Env("PACKAGE_BUILD_DIR"), "--prefix", prefix,
+                       "--component", "program"}});
+  EXPECT_EQ(RunCommand({.argv = {prefix + "/bin/tenure", "--version"}}).substr(0, 7), "tenure ");
+  for (const char* file : {"bash-completion/completions/tenure", "zsh/vendor-completions/_tenure",
+                           "fish/vendor_completions.d/tenure.fish", "man/man5/tenure.yaml.5"})
+    EXPECT_TRUE(std::filesystem::exists(prefix + "/share/" + file)) << file;
+  int pages = 0;
+  for (const auto& page : std::filesystem::recursive_directory_iterator(prefix + "/share/man"))
+    pages += page.is_regular_file() ? 1 : 0;
+  EXPECT_GT(pages, 100) << "one for each command";
+}
+
+TEST(InstalledProgram, NothingIsWrongWithItsManualPages) {
+  const support::TempDir dir;
+  const std::string manual = (dir.path() / "manual").string();
+  RunCommand({.argv = {support::TenureBinary(), "manual", "pages", manual}});
+  // In one folder each page finds those that it refers to.
+  EXPECT_EQ(RunCommand({.argv = {"sh", "-c", "cp man5/* man1; cd man1; mandoc -Tlint * || true"},
+                        .working_dir = manual}),
+            "");
 }
 
 }  // namespace

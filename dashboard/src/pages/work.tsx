@@ -69,7 +69,7 @@ export function TopicPage({ id }: { id: string }) {
                       effect: `${topic.ready} messages are ready; workers that ask get them from now on.`,
                       takesKey: true,
                       send: () => ({ method: "PATCH", path: `/api/v1/topics/${enc(topic.name)}`, body: { paused: false } }),
-                      command: `tenure message resume ${topic.name}`,
+                      command: `tenure topic resume ${topic.name}`,
                     }
                   : {
                       title: "Pause",
@@ -82,7 +82,7 @@ export function TopicPage({ id }: { id: string }) {
                         path: `/api/v1/topics/${enc(topic.name)}`,
                         body: { paused: true, reason },
                       }),
-                      command: `tenure message pause ${topic.name} --reason …`,
+                      command: `tenure topic pause ${topic.name} --reason …`,
                     }
               }
             />

@@ -30,7 +30,7 @@ class FenceFile {
   FenceFile& operator=(const FenceFile&) = delete;
 
   /// Runs `work` if the fence is that of the live grant. Throws LostError when it is not,
-  /// ProviderUnavailable when the lock is not to be had, and what `work` throws.
+  /// ProviderUnavailable when the lock cannot be taken, and what `work` throws.
   void While(std::string_view name, std::int64_t fence, const std::function<void()>& work);
 
  private:

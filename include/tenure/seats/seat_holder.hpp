@@ -97,7 +97,7 @@ struct SeatEvents {
   std::function<void(const Seat&)> ok{};        ///< a heartbeat arrived after one had failed
   std::function<void(const AtRisk&)> at_risk{};
   std::function<void(const SeatLost&)> lost{};
-  std::function<void(const NoSeat&)> denied{};  ///< what was lost is not to be had again
+  std::function<void(const NoSeat&)> denied{};  ///< what was lost cannot be acquired again
   std::function<void(const InLine&)> waiting{};
 };
 

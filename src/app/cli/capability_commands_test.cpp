@@ -312,7 +312,7 @@ TEST(WhyTopic, SaysWhatItsMessagesWaitFor) {
                                       R"(,"paused":true,"paused_at":"2026-01-01T10:00:00.000Z",)"
                                       R"("paused_reason":"the bank is closed")")),
               HasSubstr("handed out to nobody: the topic is paused since 2026-01-01T10:00:00.000Z "
-                        "(\"the bank is closed\"); `tenure message resume orders` ends that."));
+                        "(\"the bank is closed\"); `tenure topic resume orders` ends that."));
   EXPECT_THAT(why(Topic("orders", R"(,"ready":0,"dead":0,"oldest_at":null,"oldest_age_ms":0,)"
                                   R"("paused":false)")),
               HasSubstr("orders: Nothing is ready."));
@@ -372,7 +372,7 @@ TEST(Status, NamesTheTopicsThatTheFiguresAreOf) {
                           R"("oldest_age_ms":185000,"paused":false)") +
           R"(],"next_cursor":null})")});
   const Ran ran = server.Run({"status"});
-  EXPECT_EQ(ran.exit, cli::kExitDone) << ran.err;
+  EXPECT_EQ(ran.exit, cli::kExitAttention) << ran.err;
   EXPECT_EQ(ran.out,
             "server    ok, version 0.1.0\n"
             "store     ok, here\n"
@@ -395,7 +395,7 @@ TEST(Status, AServerThatIsNotReadyIsExitCode5AndWhoMaySeeNoTopicsSeesTheRest) {
   EXPECT_EQ(ran.exit, cli::kExitUnavailable);
   EXPECT_THAT(ran.out, HasSubstr("store     unavailable, x\n"));
   const ScriptedServer guarded({Ok(std::string(kHealth)), Refusal(403, R"({"detail":"No."})")});
-  EXPECT_EQ(guarded.Run({"status"}).exit, cli::kExitDone);
+  EXPECT_EQ(guarded.Run({"status"}).exit, cli::kExitAttention);
   const ScriptedServer closed({Refusal(403, R"({"detail":"It lacks the scope ops:read."})")});
   EXPECT_THAT(closed.Run({"status"}).err, HasSubstr("ops:read"));
 }

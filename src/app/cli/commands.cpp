@@ -8,10 +8,15 @@ cli::Commands AllCommands() {
   cli::Commands all = StoreCommands() + TokenCommands();
   for (const server::Capability& capability : AllCapabilities())
     if (capability.commands) all = std::move(all) + capability.commands();
+  all.push_back(DemoCommand());
   all.push_back(StatusCommand());
+  all.push_back(DoctorCommand());
   all = std::move(all) + SeatClientCommands();
   all = std::move(all) + ConfigCommands();
-  all.push_back(CompletionCommand(all));
+  all.push_back(TopCommand());
+  all = std::move(all) + ContextCommands();
+  all = std::move(all) + ManualCommands();
+  all = std::move(all) + CompletionCommands();
   return all;
 }
 

@@ -9,11 +9,15 @@ namespace tenure::app {
 cli::Commands AllCommands();
 
 cli::Commands StoreCommands();  ///< serve, migrate, admin
+cli::Command DemoCommand();
 cli::Command StatusCommand();
+cli::Command DoctorCommand();
 cli::Commands TokenCommands();
+cli::Commands ContextCommands();
 cli::Commands ConfigCommands();
 cli::Commands SeatClientCommands();  ///< seat run, prove and export
-/// Knows `all` other commands.
-cli::Command CompletionCommand(const cli::Commands& all);
+cli::Command TopCommand();
+cli::Commands ManualCommands();
+cli::Commands CompletionCommands();
 
 }  // namespace tenure::app

@@ -137,18 +137,61 @@ TEST(Program, AWrongSettingIsAUsageErrorThatNamesTheFlag) {
             "--set log.level: log.level: \"loud\" is not one of debug, info, warn, error\n");
 }
 
-TEST(Program, TheCompletionScriptKnowsCommandsAndFlags) {
-  const Ran ran = RunTenure({"completion", "bash"});
-  EXPECT_EQ(ran.exit, cli::kExitDone);
-  EXPECT_THAT(ran.out, HasSubstr("session) words=\"put get list end \""));
-  EXPECT_THAT(ran.out, HasSubstr("lease) words=\"list show history break run \""));
-  EXPECT_THAT(ran.out,
-              HasSubstr("why) words=\"lease message topic job subscription seat license \""));
-  EXPECT_THAT(ran.out, HasSubstr("--state) COMPREPLY=($(compgen -W \"free held broken\""));
-  EXPECT_THAT(
-      ran.out,
-      HasSubstr(
-          "\"session end\") words=\"--server --token-file --ca-file --insecure --json --help\""));
+TEST(Program, WhatEveryCommandTakesThatAsksAServerStandsByItself) {
+  const std::string page = RunTenure({"topic", "list", "--help"}).out;
+  const std::size_t common = page.find("\nWhom to ask, and how to print:\n");
+  ASSERT_NE(common, std::string::npos);
+  for (const char* own : {"--columns NAMES", "--no-headings", "--watch[=2s]", "--all"})
+    EXPECT_LT(page.find(own), common) << own;
+  for (const char* flag : {"--server URL", "--context NAME", "--color", "--local", "--quiet"}) {
+    EXPECT_EQ(page.find(flag, page.find(flag) + 1), std::string::npos) << flag << ": once";
+    EXPECT_GT(page.find(flag), common) << flag;
+  }
+}
+
+TEST(Program, AnotherWordForACommandIsThatCommand) {
+  EXPECT_EQ(RunTenure({"message", "list", "--help"}).out,
+            RunTenure({"topic", "list", "--help"}).out);
+  EXPECT_THAT(RunTenure({"--help"}).out, Not(HasSubstr("  message list ")));
+}
+
+TEST(Program, TheReferenceOfTheCommandsIsTheOneThatTheirRowsMake) {
+  const char* root = std::getenv("TENURE_SOURCE_DIR");
+  if (!root) GTEST_SKIP() << "TENURE_SOURCE_DIR is not set (ctest sets it)";
+  std::ifstream file(std::string(root) + "/docs/reference/commands.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_TRUE(page.str() == RunTenure({"manual", "reference"}).out)
+      << "docs/reference/commands.md is not up to date. Make it anew with:\n"
+         "  build/tenure manual reference > docs/reference/commands.md";
+}
+
+TEST(Program, LooksAreOnlyWhatTheFlagsSay) {
+  const ScriptedServer server(
+      {{.status = 200,
+        .body =
+            R"({"items":[{"name":"mail","ready":3,)"
+            R"("claimed":0,"dead":12,"oldest_at":"2026-01-01T00:00:00.000Z","oldest_age_ms":60000,)"
+            R"("asked_at":null,"paused":true,"paused_reason":"down"}],"next_cursor":null})"}});
+  EXPECT_EQ(server.Run({"topic", "list", "--columns", "dead,TOPIC"}).out,
+            "DEAD    TOPIC\n12      mail\n");
+  EXPECT_EQ(server.Run({"topic", "list", "--columns", "topic", "--no-headings"}).out, "mail\n");
+  const Ran unknown = server.Run({"topic", "list", "--columns", "topic,age"});
+  EXPECT_EQ(unknown.exit, cli::kExitUsage);
+  EXPECT_THAT(unknown.err,
+              HasSubstr("there is no column \"age\"; there are topic, ready, claimed"));
+  EXPECT_THAT(server.Run({"topic", "list", "--color", "always"}).out, HasSubstr("\x1b[1mTOPIC "));
+  EXPECT_THAT(server.Run({"topic", "list", "--color", "never"}, true).out, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(server.Run({"topic", "list", "--utc", "--local"}).exit, cli::kExitUsage);
+  EXPECT_EQ(server.Run({"topic", "list", "--watch=0"}).exit, cli::kExitUsage);
+  EXPECT_THAT(server.Run({"topic", "list", "--watch=0"}).err, HasSubstr("from 100ms to 1d"));
+}
+
+TEST(Program, QuietLeavesNotesOutAndNothingElse) {
+  const ScriptedServer server({{.status = 200, .body = R"({"items":[],"next_cursor":null})"}});
+  EXPECT_EQ(server.Run({"topic", "list"}).err, "no topics\n");
+  EXPECT_EQ(server.Run({"topic", "list", "--quiet"}).err, "");
+  EXPECT_NE(server.Run({"lease", "show", "a b", "--quiet"}).err, "");
 }
 
 class ConfigCommands : public testing::Test {

@@ -8,6 +8,7 @@
 #include "base/time_text.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
+#include "cli/watch.hpp"
 #include "config/printable.hpp"
 
 namespace tenure::app {
@@ -118,8 +119,25 @@ std::string TopicLines(const Worst& worst) {
   return text;
 }
 
+/// Whether something needs a person.
+bool NeedsAttention(const JsonRow& health) {
+  const JsonRow store = JsonRow::Parse(health.Text("store"));
+  const std::string warnings = store.Text("warnings");
+  return (!warnings.empty() && warnings != "[]") || !Failed(health, "tasks").empty() ||
+         !Failed(health, "background").empty();
+}
+
+/// For probes: nothing but an exit code, and why not.
+int Ready(cli::Server& server, cli::Console& console) {
+  const Answer ready = server.Ask(http::Method::kGet, "/readyz");
+  if (ready.ok()) return cli::kExitDone;
+  console.Note(fmt::format("tenure: not ready ({})\n", ready.status));
+  return cli::kExitUnavailable;
+}
+
 int Status(const cli::Given& given, cli::Console& console) {
   cli::Server server(given);
+  if (given.Has("--ready")) return Ready(server, console);
   const Answer health = server.Ask(http::Method::kGet, "/health");
   // A server that is not ready says so with 503 and the same document.
   const bool told = health.ok() || health.body.starts_with(R"({"status")");
@@ -131,7 +149,8 @@ int Status(const cli::Given& given, cli::Console& console) {
     if (const auto worst = health.ok() ? LookAtTopics(server) : std::nullopt)
       console.out << TopicLines(*worst);
   }
-  return health.ok() ? cli::kExitDone : cli::kExitUnavailable;
+  if (!health.ok()) return cli::kExitUnavailable;
+  return NeedsAttention(JsonRow::Parse(health.body)) ? cli::kExitAttention : cli::kExitDone;
 }
 
 }  // namespace
@@ -142,9 +161,12 @@ cli::Command StatusCommand() {
           .notes =
               "The health of the server and its store, and of your own topics that with the "
               "oldest ready message\nand that with the most dead letters. It needs the scope "
-              "ops:read, and messages:read for topics.\nExit code 5 when the server is not "
-              "ready. With --json the server's /health.\n\nExample:\n  tenure status\n",
-          .flags = cli::ServerFlags(),
+              "ops:read, and messages:read for topics.\nExit code 7 when the store warns or a "
+              "task fails, 5 when the server is not ready. With --json the\nserver's /health. "
+              "`--ready` needs no scope and prints nothing: for probes.\n\nExamples:\n"
+              "  tenure status\n  tenure status --ready\n",
+          .flags = cli::Flags{cli::Switch("--ready", "Only exit with 0 or 5."), cli::WatchFlag()} +
+                   cli::ServerFlags(),
           .run = Status,
           .part = cli::Part::kLookAfter};
 }

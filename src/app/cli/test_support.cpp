@@ -1,5 +1,6 @@
 #include "app/cli/test_support.hpp"
 
+#include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,11 +11,16 @@
 namespace tenure::app {
 
 Ran RunTenure(const std::vector<std::string>& arguments, bool terminal, const char* typed) {
+  setenv("NO_COLOR", "1", 0);  // nothing of who runs the tests
   std::ostringstream out;
   std::ostringstream err;
   std::istringstream person(typed == nullptr ? "" : typed);
-  cli::Console console{out, err, terminal, typed == nullptr ? nullptr : &person};
-  const int exit = cli::Run(arguments, AllCommands(), console);
+  cli::Console console{.out = out,
+                       .err = err,
+                       .out_is_terminal = terminal,
+                       .person = typed == nullptr ? nullptr : &person};
+  static const cli::Commands all = AllCommands();
+  const int exit = cli::Run(arguments, all, console);
   return {exit, out.str(), err.str()};
 }
 
@@ -82,6 +88,13 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/topics", "listTopics");
   add(http::Method::kGet, "/api/v1/topics/{name}", "getTopic");
   add(http::Method::kGet, "/health", "getHealth");
+  add(http::Method::kGet, "/readyz", "getReady");
+  add(http::Method::kGet, "/api/v1/search", "search");
+  add(http::Method::kGet, "/api/v1/why/{kind}/{id}", "why");
+  add(http::Method::kGet, "/api/v1/overview", "getOverview");
+  add(http::Method::kGet, "/api/v1/me", "getMe");
+  add(http::Method::kPatch, "/api/v1/topics/{name}", "changeTopic");
+  add(http::Method::kGet, "/api/v1/inbox/{source}/{id}", "getInboxEntry");
   add(http::Method::kGet, "/api/v1/tasks", "listTasks");
   add(http::Method::kPost, "/api/v1/tasks/{name}/run", "runTask");
   add(http::Method::kPost, "/api/v1/dead-letters/redrive", "redriveDeadLetters");

@@ -69,7 +69,7 @@ Lease Manager::Acquire(std::string_view name, Milliseconds timeout, const LeaseO
   auto outcome = TryAcquireFor(name, timeout, options, std::move(events), std::move(stop));
   if (auto* lease = std::get_if<Lease>(&outcome)) return std::move(*lease);
   const auto& held = std::get<HeldByAnother>(outcome);
-  throw ConflictError(fmt::format("lease {} was not to be had in time: {} (holder {})", name,
+  throw ConflictError(fmt::format("lease {} was not granted in time: {} (holder {})", name,
                                   ToText(held.reason), held.holder),
                       {.lease = std::string(name), .fence = held.fence});
 }

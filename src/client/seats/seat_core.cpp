@@ -392,7 +392,7 @@ void SeatCore::AcquireAgain(const std::stop_token& stop) {
     none.detail = error.what();
   }
   if (none.reason == NoSeat::Reason::kStopped) return;
-  base::LogWarn("seats.not_acquired_again", "A seat that was lost is not to be had again.",
+  base::LogWarn("seats.not_acquired_again", "A seat that was lost cannot be acquired again.",
                 {{"reason", ToText(none.reason)}, {"detail", none.detail}});
   Post(events_.denied, std::move(none));
 }

@@ -18,7 +18,7 @@ std::string Quoted(std::string_view text) {
 http::Problem UnavailableProblem(std::string detail, std::string_view reason) {
   http::Problem problem{.status = 409,
                         .type = "session-unavailable",
-                        .title = "The session is not to be had",
+                        .title = "The session cannot be taken now",
                         .detail = std::move(detail)};
   problem.extensions.emplace_back("reason", Quoted(reason));
   return problem;
