@@ -220,7 +220,9 @@ constexpr const char* kAnyBot =
 SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
                                                  const std::string& path) const {
   const std::string queue = "/api/v1/queues/o";
-  api_.Call("PUT", "/api/v1/bots", R"({"sources":[],"bots":[)" + std::string(kAnyBot) + "]}");
+  if (const auto now = api_.Get(queue);
+      now.status != 200 || now.body.find(R"("state":"active")") == std::string::npos)
+    api_.Call("PUT", "/api/v1/bots", R"({"sources":[],"bots":[)" + std::string(kAnyBot) + "]}");
   const std::string key = NewUuid();
   const auto post = [&](const std::string& action, const std::string& body) {
     return api_.Call("POST", queue + action, body).Json();

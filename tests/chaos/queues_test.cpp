@@ -3,6 +3,7 @@
 // begins before the one before it was completed (Q1), and everything that was answered is done in the end (Q4).
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <random>
@@ -32,6 +33,7 @@ constexpr std::size_t kConsumers = 3;
 class QueueChaos : public testing::Test {
  protected:
   void SetUp() override {
+    if (!std::getenv("TENURE_TEST_LONG")) GTEST_SKIP() << "only in ./test --long";
     const auto applied =
         api::Api(servers_[0])
             .Call("PUT", "/api/v1/bots",
