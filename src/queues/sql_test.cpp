@@ -107,9 +107,34 @@ TEST_P(SqlQueues, WhatIsWrongIsRefusedAtTheCall) {
         "tenure.queue_send('q', 'k', '1', headers => '[]')",
         "tenure.queue_send('q', 'k', '1', ttl => '-1 second')",
         "tenure.queue_send_bytes('q', repeat('k', 201), 'x')",
+        "tenure.queue_send('q', U&'a\\009Bb', '1')",
+        "tenure.queue_send('q', 'k', '1', share => U&'a\\0085')",
+        "tenure.queue_send('q', 'k', '1', tenant => '')",
+        "tenure.queue_send('q', 'k', '1', tenant => '00000000-0000-0000-0000-000000000000')",
+        "tenure.queue_send('q', 'k', '1', headers => (repeat('{\"a\":', 40) || '1' || repeat('}', "
+        "40))::jsonb)",
         "tenure.queue_complete('0190a6b2-7c1e-8000-8000-00000000002a', 1, 1)"})
     EXPECT_NE(user.ErrorOf(std::string("select ") + call), "") << call;
   EXPECT_THAT(Payloads(), ElementsAre());
+}
+
+TEST_P(SqlQueues, ATenantHasOneSpelling) {
+  a_.Declare();
+  a_.Send("k");
+  const HeldSession held = a_.AcceptOne();
+  SqlUser user = Connect();
+  user.Ask("update tenure.queues set tenant = 'abcdef00-0000-4000-8000-00000000abcd'");
+  const std::string tenant = ", tenant => 'ABCDEF00-0000-4000-8000-00000000ABCD')";
+  user.Ask("select tenure.queue_send('q', 'k', '2'" + tenant);
+  std::string complete = Completing(held, 1);
+  complete.pop_back();
+  user.Ask(complete + tenant);
+  user.Ask("update tenure.queues set tenant = 'default'");
+  EXPECT_EQ(store_.Number("",
+                          "select count(*) from tenure.queue_staged where tenant = "
+                          "'abcdef00-0000-4000-8000-00000000abcd'"),
+            1);
+  EXPECT_EQ(a_.Tell(a_.Of(Report::Kind::kReceive, held)).row.head, 2) << "it was completed";
 }
 
 TEST_P(SqlQueues, CompletingInTheEffectsTransactionIsBothOrNeither) {

@@ -210,11 +210,12 @@ declare
   now_ms constant bigint := tenure.now_ms();
   new_id constant uuid := tenure.new_id(now_ms);
   ttl_ms constant bigint := coalesce(floor(extract(epoch from stage_message.ttl) * 1000)::bigint, -1);
+  its_tenant constant text := tenure.tenant_of(stage_message.tenant);
   most   bigint;
   q      record;
 begin
   select t.queue_id, t.state, t.scope, t.max_bytes into q from tenure.queues t
-   where t.tenant = stage_message.tenant and t.name = stage_message.queue;
+   where t.tenant = its_tenant and t.name = stage_message.queue;
   if not found or q.state = 2 then
     raise exception 'there is no queue %', stage_message.queue using errcode = '42704';
   end if;
@@ -222,7 +223,7 @@ begin
     if stage_message.session_key is not null then
       raise exception 'the queue % keeps no order, and takes no session_key', stage_message.queue using errcode = '22023';
     end if;
-    return tenure.put_message(stage_message.tenant, 'queue:' || stage_message.queue, stage_message.payload,
+    return tenure.put_message(its_tenant, 'queue:' || stage_message.queue, stage_message.payload,
                               stage_message.payload_kind, null, 5, stage_message.correlation_id, stage_message.headers,
                               stage_message.dedup_key);
   end if;
@@ -230,10 +231,10 @@ begin
     raise exception 'the queue % takes no more messages', stage_message.queue using errcode = '55000';
   end if;
   if stage_message.session_key is null or octet_length(stage_message.session_key) not between 1 and 200
-     or stage_message.session_key ~ '[[:cntrl:]]' then
+     or stage_message.session_key collate "C" ~ '[\u0001-\u001F\u007F-\u009F]' then
     raise exception 'a session_key has 1 to 200 bytes and no control characters' using errcode = '22023';
   end if;
-  if octet_length(stage_message.share) > 200 or stage_message.share ~ '[[:cntrl:]]' then
+  if octet_length(stage_message.share) > 200 or stage_message.share collate "C" ~ '[\u0001-\u001F\u007F-\u009F]' then
     raise exception 'a share has at most 200 bytes and no control characters' using errcode = '22023';
   end if;
   if stage_message.payload is null then
@@ -258,6 +259,7 @@ begin
   if stage_message.payload_kind = 0 then
     perform tenure.check_depth(convert_from(stage_message.payload, 'UTF8'));
   end if;
+  perform tenure.check_depth(stage_message.headers::text);
   if q.max_bytes > 0 and (select coalesce(sum(c.bytes), 0) from tenure.queue_counters c where c.queue_id = q.queue_id)
                          + octet_length(stage_message.payload) > q.max_bytes then
     raise exception 'the queue % is full', stage_message.queue using errcode = '53400';
@@ -266,7 +268,7 @@ begin
   set constraints tenure.queue_staged_number deferred;
   insert into tenure.queue_staged (id, number, tenant, queue, key, share, payload_kind, payload, correlation_id, headers,
                                    trace, dedup_key, staged_ms, ttl_ms)
-  values (new_id, null, stage_message.tenant, stage_message.queue, stage_message.session_key,
+  values (new_id, null, its_tenant, stage_message.queue, stage_message.session_key,
           coalesce(stage_message.share, ''), stage_message.payload_kind, stage_message.payload,
           coalesce(stage_message.correlation_id, ''), coalesce(stage_message.headers::text, ''),
           left(coalesce(stage_message.headers ->> 'traceparent', ''), 55), coalesce(stage_message.dedup_key, ''), now_ms,
@@ -345,9 +347,11 @@ alter table tenure.queue_completions enable always trigger queue_completion;
 create function tenure.queue_complete(session uuid, fence bigint, sequence bigint, state bytea default null,
                                       tenant text default 'default') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  its_tenant constant text := tenure.tenant_of(queue_complete.tenant);
 begin
   perform from tenure.queue_sessions s join tenure.queues q on q.queue_id = s.queue_id
-    where s.session_id = queue_complete.session and q.tenant = queue_complete.tenant;
+    where s.session_id = queue_complete.session and q.tenant = its_tenant;
   if not found then
     raise exception 'there is no session %', queue_complete.session using errcode = '42704';
   end if;
@@ -356,7 +360,7 @@ begin
   end if;
   set constraints tenure.queue_completion deferred;
   insert into tenure.queue_completions (session_id, tenant, fence, sequence, state)
-  values (queue_complete.session, queue_complete.tenant, queue_complete.fence, queue_complete.sequence,
+  values (queue_complete.session, its_tenant, queue_complete.fence, queue_complete.sequence,
           queue_complete.state);
 end
 $body$;
