@@ -111,7 +111,7 @@ class PushChaos : public testing::Test {
       body += fmt::format("{}{{\"topic\":\"orders\",\"payload\":{}}}", i ? "," : "", i);
     const auto answer = At(at).Call("POST", "/api/v1/messages", body + "]}");
     ASSERT_EQ(answer.status, 201) << answer.body;
-    for (const auto& each : answer.Json()["messages"].Elements()) sent_.insert(each["id"].Text());
+    for (const auto& each : answer.Json()["ids"].Elements()) sent_.insert(each.Text());
   }
   static std::size_t Other(std::size_t i) { return (i + 1) % kPushServers; }
 
