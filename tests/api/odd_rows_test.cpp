@@ -66,6 +66,7 @@ const std::vector<Family> kFamilies{
     {"audit", {"audit"}, {"/api/v1/audit"}},
     {"answers", {"answers"}, {"/api/v1/messages"}},
     {"processes", {"processes"}, {"/health", "/readyz"}},
+    {"instances", {"instances"}, {"/api/v1/instances", "/api/v1/overview"}},
     {"store", {"store", "clock"}, {}},
 };
 
@@ -370,7 +371,7 @@ TEST_P(OddRows, AFileOfBotsThatIsNoneStopsNoOtherTenantsWebhooks) {
   Execute("insert into " + Table("bot_files") + " values (1000, 'bad', '{', 0, '')");
   EXPECT_EQ(github.Post(Api(*server_), {}).status, 200);
   server_->Terminate();
-  const auto again = Serve({});
+  const auto again = Serve({"--set", "usage.interval=1s"});
   EXPECT_EQ(github.Post(Api(*again), {}).status, 200);
   EXPECT_EQ(Api(*again).Call("PUT", "/api/v1/bots", bots).status, 200);
 }

@@ -151,6 +151,8 @@ TEST_P(Overviews, ShowsWhatWasCountedAndWhatNeedsAttention) {
     api.Call("PATCH", "/api/v1/topics/mail", R"({"paused":true,"reason":"supplier is down"})");
     Lease lease(api);
     lease.Acquire({.ttl_ms = 600'000});
+    Eventually("it is known",
+               [&] { return api.Get("/api/v1/instances").Json()["items"].Size() == 1; });
   }
   // A server counts when it starts.
   const auto server = store_.Serve();
