@@ -6,6 +6,7 @@ import { Help, helping, useKeys } from "./keys";
 import { ahead, seen } from "./live";
 import { href, place } from "./location";
 import { Palette, searching } from "./palette";
+import { AskedAct } from "./parts/act";
 import { Trouble } from "./parts/bits";
 import { exact } from "./parts/time";
 import { kRows, pageOf } from "./routes";
@@ -36,6 +37,7 @@ export function Frame() {
       )}
       {me.value && searching.value && <Palette />}
       {helping.value && <Help />}
+      <AskedAct />
     </>
   );
 }

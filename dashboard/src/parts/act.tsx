@@ -1,5 +1,6 @@
 // A button that changes something, and the dialog that is asked before. Only the dialog's own button
 // sends it; one key for all tries, so that it happens once.
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { act, Problem, query, type Act } from "../api";
 import { href } from "../location";
@@ -31,8 +32,10 @@ export interface Deed {
 
 const kMaxReason = 500;
 
+/** What is asked about now. The frame shows it: the button may go while it is, when the page's acts change. */
+const asking = signal<{ deed: Deed; done: () => void } | null>(null);
+
 export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
-  const [open, setOpen] = useState(false);
   const allowed = may(deed.scope);
   const why = allowed ? "" : `The token lacks the scope ${deed.scope}`;
   return (
@@ -43,14 +46,18 @@ export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
         disabled={!allowed}
         title={why}
         aria-label={deed.of ? `${deed.title} ${deed.of}…` : undefined}
-        onClick={() => setOpen(true)}
+        onClick={() => (asking.value = { deed, done })}
       >
         {deed.title}…
       </button>
       {!allowed && <small class="none">{why}</small>}
-      {open && <ActDialog deed={deed} close={() => setOpen(false)} done={done} />}
     </>
   );
+}
+
+export function AskedAct() {
+  if (!asking.value) return null;
+  return <ActDialog deed={asking.value.deed} done={asking.value.done} close={() => (asking.value = null)} />;
 }
 
 function withReason(what: Act, field: Deed["reasonField"], reason: string): Act {
@@ -138,7 +145,7 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
         </>
       ) : (
         <p role="status">
-          {result} {deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))}>See it in the audit</a>}
+          {result} {deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))} onClick={() => dialog.current?.close()}>See it in the audit</a>}
         </p>
       )}
       {problem && <Trouble problem={problem} />}
