@@ -60,7 +60,9 @@ void WriteStore(base::JsonWriter& json, const OpsParts& parts, const StoreWatch:
   }
   if (seen.forgotten) {
     json.Key("forgotten_commits").BeginObject();
-    json.Field("of", std::string_view(seen.forgotten->what));
+    // Its kind only: its name may be another tenant's. The log has it.
+    const std::string_view what = seen.forgotten->what;
+    json.Field("of", what.substr(0, what.find(' ')));
     json.Field("fence", seen.forgotten->fence).Field("highest", seen.forgotten->highest);
     json.Field("hint",
                "A client named this fence, and the store never gave it. If the database was "

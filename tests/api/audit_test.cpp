@@ -281,7 +281,7 @@ TEST_P(Audit, TheDetailSaysWhyAndHowAndWhatWasThereBefore) {
       EntryOf([&] { topic.Change(R"({"paused":true,"reason":"closed","max_attempts":5})"); }, "");
   EXPECT_EQ(paused["act"].Text(), "topic.pause");
   EXPECT_EQ(paused["detail"].Dump(),
-            R"({"old":{"max_attempts":20,"paused":false,"reason":""},)"
+            R"({"reason":"closed","old":{"max_attempts":20,"paused":false,"reason":""},)"
             R"("new":{"max_attempts":5,"paused":true,"reason":"closed"}})");
   const Json resumed = EntryOf([&] { topic.Change(R"({"paused":false})"); }, "resume");
   EXPECT_EQ(resumed["act"].Text(), "topic.resume");

@@ -176,17 +176,17 @@ const kSteps = {
     await dialog.getByText("Undone.").waitFor();
     await dialog.getByRole("link", { name: "See it in the audit" }).click();
     await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
-    await page.getByText("again").first().waitFor();
+    await page.getByText("topic.pause").first().waitFor();
     assert.equal((await api("GET", "/api/v1/topics/mail")).paused, false);
   },
 
   async "a name that looks like a script is text, also on a phone"() {
     await page.setViewportSize({ width: 360, height: 740 });
     await open("/leases", "Leases");
-    await page.getByText("<script>alert(1)").waitFor();
+    await page.getByText("<script>alert(1)").first().waitFor();
     await page.getByRole("link", { name: "a/b" }).click();
     await page.getByRole("heading", { level: 1, name: "Lease a/b" }).waitFor();
-    await page.getByText("<script>alert(1)").waitFor();
+    await page.getByText("<script>alert(1)").first().waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 360, `${wide} pixels wide`);
     await checkAccess("a lease on a phone");
