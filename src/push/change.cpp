@@ -86,9 +86,9 @@ class Change {
     if (!added) {
       Lock();
       Load();
-      if (!exists_) return false;
-      if (put.exists) outcome_.kind = ChangeKind::kOtherwise;
-      return put.exists.has_value();
+      // What was in the way may be gone again by now.
+      if (put.exists || !exists_) outcome_.kind = ChangeKind::kOtherwise;
+      return put.exists.has_value() || !exists_;
     }
     if (!TakeTopic(made.topic)) {
       tx_.Queue(sql::kRemoveSubscription, string_view(key_.tenant), string_view(key_.name));

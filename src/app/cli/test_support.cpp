@@ -111,7 +111,6 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/licenses/{id}/tickets", "listTickets");
   add(http::Method::kGet, "/api/v1/licenses/{id}/log", "listLog");
   add(http::Method::kGet, "/api/v1/licenses/sessions/{id}", "getSeat");
-  add(http::Method::kGet, "/api/v1/why/{kind}/{id}", "why");
   add(http::Method::kGet, "/usage/windows", "listWindows");
   add(http::Method::kGet, "/usage/windows/{window}/records", "listRecords");
   add(http::Method::kGet, "/usage/totals", "getTotals");
