@@ -14,6 +14,7 @@
 #include "api/calls.hpp"
 #include "api/store_under_test.hpp"
 #include "client/messages/test/conformance.hpp"
+#include "client/queues/test/conformance.hpp"
 #include "tenure/leases/conformance.hpp"
 #include "tenure/messages/worker.hpp"
 
@@ -132,6 +133,33 @@ INSTANTIATE_TEST_SUITE_P(Servers, MessageConformance,
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace tenure::messages::conformance
+
+namespace tenure::queues::conformance {
+namespace {
+
+Subject ServerSubject(api::Engine engine) {
+  return {.name = testing::PrintToString(engine),
+          .url = [engine] { return api::SharedServer(engine).Url(); },
+          .declare =
+              [engine](const std::string& queue) {
+                const auto applied =
+                    api::Api(api::SharedServer(engine))
+                        .Call("PUT", "/api/v1/bots",
+                              R"({"sources":[],"bots":[{"name":")" + queue +
+                                  R"(","events":[],"ordering_scope":"custom",)"
+                                  R"("max_delivery_count":2,"retry_backoff":"0s"}]})");
+                EXPECT_EQ(applied.status, 200) << applied.body;
+              }};
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Servers, QueueConformance,
+                         ::testing::Values(ServerSubject(api::Engine::kSqlite),
+                                           ServerSubject(api::Engine::kPostgres)),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace tenure::queues::conformance
 
 namespace tenure::leases::conformance {
 namespace {

@@ -244,8 +244,11 @@ std::set<std::string> Told() {
   static const std::regex word(R"(\b[a-z]+(_[a-z]+)+\b)");
   for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
     std::string name = at->str();
-    for (const char* part : {"_bucket", "_sum", "_count"})
-      if (name.ends_with(part)) name.resize(name.size() - std::string_view(part).size());
+    for (const std::string_view part : {"_bucket", "_sum", "_count"})
+      if (name.ends_with(part)) {
+        name.resize(name.size() - part.size());
+        break;
+      }
     if (telemetry::IsProperName(name) && name != "tenure_app") told.insert(name);
   }
   return told;

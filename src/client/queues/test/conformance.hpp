@@ -195,17 +195,20 @@ TEST_P(QueueConformance, WhatAHandlerThrowsStopsItsSessionAtThatMessageAndNoOthe
 TEST_P(QueueConformance, AStopBeginsNothingMoreAndGivesBackWhatIsLeft) {
   Send("k", 5);
   Counter begun, go_on;
+  std::stop_source stop;
+  ConsumerOptions options = Options({.sessions = 1});
+  options.stop = stop.get_token();
   Consumer consumer(
       url_, queue_,
       [&](const Delivery&, Context&) {
         begun.Add();
         EXPECT_TRUE(go_on.Await(1));
       },
-      Options({.sessions = 1}));
+      options);
   ASSERT_TRUE(begun.Await(1));
-  std::thread stopping([&] { consumer.Stop(); });
+  stop.request_stop();  // before the handler is let go on
   go_on.Add();
-  stopping.join();
+  consumer.Stop();
   const std::int64_t handled = begun.value();
   const Held next = Accept();
   EXPECT_EQ(next.messages.front().sequence, handled + 1);
