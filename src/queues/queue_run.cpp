@@ -21,9 +21,10 @@ using config::Printable;
 
 constexpr std::string_view kQueueRunNotes =
     R"(The command runs once for each message, with the payload on its standard input, one message of a
-session after another. It finds TENURE_QUEUE, TENURE_SESSION (what is printed of it), TENURE_SESSION_ID,
-TENURE_SEQUENCE, TENURE_FENCE, TENURE_ATTEMPT and TENURE_MESSAGE_ID in its environment, of an event also TENURE_EVENT, a JSON object with what
-is said of it. Its exit code says what became of the message:
+session after another. It finds TENURE_QUEUE, TENURE_SESSION (what is printed of it),
+TENURE_SESSION_ID, TENURE_SEQUENCE, TENURE_FENCE, TENURE_ATTEMPT and TENURE_MESSAGE_ID in its
+environment, of an event also TENURE_EVENT, a JSON object with what is said of it. Its exit code
+says what became of the message:
 
   0    it is done
   65   it can never be processed

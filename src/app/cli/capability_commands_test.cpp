@@ -108,6 +108,12 @@ TEST(EveryList, FitsAHundredColumns) {
       R"("window":123456,"records":123456,"unsentRecords":1234,"refusedRecords":12,)"
       R"("sessionKind":2,"isActive":true,"usage":"0.000046","factor":"2.000000",)"
       R"("event":"pull_request","action":"opened","repository":"acme/shop",)"
+      R"("queue":"review-bot","ordering_scope":"repository","messages":123456,)"
+      R"("ready_sessions":12345,"held_sessions":12345,"parked_sessions":12345,)"
+      R"("oldest_ready_ms":86400000,"depth":123456,"head":123456,"consumer":"vm-12:490512",)"
+      R"("sequence":123456,"bytes":1048576,"death_reason":"max_delivery_count",)"
+      R"("followers":123456,"error":"HTTP 503","active_at":"2026-01-01T10:00:00.000Z",)"
+      R"("enqueued_at":"2026-01-01T10:00:00.000Z","died_at":"2026-01-01T10:00:00.000Z",)"
       R"("act":"message.redrive","object":"order-placed","person":"ann@example.com",)"
       R"("tenant":"acme","detail":{"n":1}}],"next_cursor":null,"nextCursor":null})";
   const ScriptedServer server({Ok(body)});

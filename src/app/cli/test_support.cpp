@@ -103,6 +103,12 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/audit", "listAudit");
   add(http::Method::kGet, "/api/v1/organizations", "listOrganizations");
   add(http::Method::kGet, "/api/v1/webhooks/events", "listWebhookEvents");
+  add(http::Method::kGet, "/api/v1/webhooks/events/{id}/payload", "getWebhookPayload");
+  add(http::Method::kGet, "/api/v1/queues", "listQueues");
+  add(http::Method::kGet, "/api/v1/queues/{queue}/sessions", "listQueueSessions");
+  add(http::Method::kGet, "/api/v1/queues/{queue}/sessions/{id}/messages", "peekMessages");
+  add(http::Method::kGet, "/api/v1/queues/{queue}/dead-letters", "listQueueLetters");
+  add(http::Method::kGet, "/api/v1/queues/{queue}/dead-letters/summary", "sumQueueLetters");
   add(http::Method::kGet, "/api/v1/licenses", "listLicenses");
   add(http::Method::kPost, "/api/v1/licenses", "createLicense");
   add(http::Method::kGet, "/api/v1/licenses/{id}", "getLicense");
