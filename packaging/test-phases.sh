@@ -25,45 +25,6 @@ phase() {
   fi
 }
 
-# phase_beside NAME COMMAND...: the same with what the processor has left while the next phases run: tests wait a good part
-# of their time. What it says is kept until `join NAME`, which must come.
-declare -A beside=()
-phase_beside() {
-  local name=$1 log
-  shift
-  mkdir -p build
-  log="build/beside-${#beside[@]}.log"
-  set -m # a process group of its own: it ends with us
-  (
-    renice -n 19 -p "$BASHPID" >/dev/null
-    started=$SECONDS
-    status=0
-    "$@" || status=$?
-    echo "$((SECONDS - started))" >"$log.seconds"
-    exit "$status"
-  ) >"$log" 2>&1 </dev/null &
-  beside[$name]="$! $log"
-  set +m
-}
-trap 'for each in "${beside[@]}"; do kill -- "-${each%% *}" 2>/dev/null; done' EXIT
-
-# Waits for that phase and says what it said, as if it had run now.
-join() {
-  local name=$1 pid log seconds
-  read -r pid log <<<"${beside[$name]}"
-  unset "beside[$name]"
-  echo "==> $name, beside the others"
-  if wait "$pid"; then last_phase_ok=true; else last_phase_ok=false; fi
-  cat "$log"
-  seconds=$(cat "$log.seconds" 2>/dev/null || echo '?')
-  if $last_phase_ok; then
-    echo "==> $name: ok, $seconds s beside the others"
-  else
-    failed_phases+=("$name")
-    echo "==> $name: FAILED, $seconds s beside the others"
-  fi
-}
-
 # The same, if the phase before it succeeded.
 then_phase() {
   if $last_phase_ok; then phase "$@"; else echo "==> $1: not run"; fi
@@ -114,7 +75,7 @@ test_keys() {
     done
 }
 
-# run_tests PRESET [ctest options...]: all tests of a preset, three more at once than there are cores, since many wait more than
+# run_tests PRESET [ctest options...]: all tests of a preset, two more at once than there are cores, since many wait more than
 # they work; the output of failed ones is shown. Each program also writes its cases' results, which are counted afterwards.
 run_tests() {
   local folder="build/$1" results="$root/build/$1/results" stamps="build/$1/passed" status=0 keys unchanged=() program key
@@ -137,7 +98,7 @@ run_tests() {
   fi
   # The time-out is for tests that hang; one that needs longer sets its own.
   GTEST_OUTPUT="xml:$results/" ctest --test-dir "$folder" --output-on-failure --no-tests=error \
-    --parallel "$(($(nproc) + 3))" --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
+    --parallel "$(($(nproc) + 2))" --timeout "$([[ -n ${TENURE_TEST_LONG:-} ]] && echo 14400 || echo 300)" \
     "$@" || status=$?
   count_results "$folder" "$results"
   while read -r program key; do

@@ -16,7 +16,7 @@ namespace tenure::cli {
 class HeldSignals {
  public:
   /// `also`: further ones than those.
-  explicit HeldSignals(std::initializer_list<int> also = {});
+  HeldSignals(std::initializer_list<int> also = {});
   ~HeldSignals();
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;

@@ -59,12 +59,10 @@ std::string Paragraphs(std::string_view notes, std::string& examples) {
   };
   std::istringstream lines{std::string(notes)};
   for (std::string line; std::getline(lines, line);) {
-    if (line == "Example:" || line == "Examples:") {
+    if (line.empty() || line == "Example:" || line == "Examples:") {
       end();
     } else if (line.starts_with("  ")) {
       examples += Escaped(std::string_view(line).substr(2)) + "\n";
-    } else if (line.empty()) {
-      end();
     } else {
       paragraph += (paragraph.empty() ? "" : " ") + line;
     }

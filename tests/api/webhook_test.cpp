@@ -139,7 +139,7 @@ TEST_P(Webhooks, AFullQueueOfOneBotRefusesItForAll) {
   EXPECT_THAT(refused.body, Not(HasSubstr("issues"))) << "strangers read it";
   EXPECT_EQ(Post({.event = "push"}).status, 200) << "what the full one does not want";
   EXPECT_THAT(api().Get("/metrics").body,
-              HasSubstr(R"(webhook_deliveries_total{source="github",event="issues",)"
+              HasSubstr(R"(webhook_deliveries_total{source="other",event="issues",)"
                         R"(outcome="queue_full"} 1)"));
   Apply(github_.Bots(R"({"name":"all","events":["*"],"ordering_scope":"none"})"));
   const HttpResponse again = Post({.body = large.body, .id = "redelivered"});

@@ -33,7 +33,8 @@ export interface Deed {
 const kMaxReason = 500;
 
 /** What is asked about now. The frame shows it: the button may go while it is, when the page's acts change. */
-const asking = signal<{ deed: Deed; done: () => void } | null>(null);
+const asking = signal<{ deed: Deed; done: () => void; key: number } | null>(null);
+let asked = 0;
 
 export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
   const allowed = may(deed.scope);
@@ -46,7 +47,7 @@ export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
         disabled={!allowed}
         title={why}
         aria-label={deed.of ? `${deed.title} ${deed.of}…` : undefined}
-        onClick={() => (asking.value = { deed, done })}
+        onClick={() => (asking.value = { deed, done, key: ++asked })}
       >
         {deed.title}…
       </button>
@@ -56,8 +57,13 @@ export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
 }
 
 export function AskedAct() {
-  if (!asking.value) return null;
-  return <ActDialog deed={asking.value.deed} done={asking.value.done} close={() => (asking.value = null)} />;
+  const now = asking.value;
+  if (!now) return null;
+  // A dialog is told late that it was closed: by then another one may be open.
+  const close = () => {
+    if (asking.value === now) asking.value = null;
+  };
+  return <ActDialog key={now.key} deed={now.deed} done={now.done} close={close} />;
 }
 
 function withReason(what: Act, field: Deed["reasonField"], reason: string): Act {
