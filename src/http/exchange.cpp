@@ -94,7 +94,8 @@ void Exchange::Reply(Response response) {
   if (response.status >= 500) span_.Fail();
   span_.End();
   if (connection_->closed()) return connection_->ForgetWaiter();
-  probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_, has_share_);
+  probe_->Answered(request().method, response.status, base::MeasureMicros() - started_us_,
+                   has_share_);
   if (quota_.limit > 0) quota_.AddTo(response);
   connection_->Answer(std::move(response));
 }

@@ -26,8 +26,7 @@ class MovedClock {
   }
   /// Of the program. REQUIRES: the test's MOVED_CLOCK_LIBRARY names moved_clock.cpp's library.
   std::vector<std::pair<std::string, std::string>> Environment() const {
-    return {{"LD_PRELOAD", std::getenv("MOVED_CLOCK_LIBRARY")},
-            {"MOVED_CLOCK_FILE", path()}};
+    return {{"LD_PRELOAD", std::getenv("MOVED_CLOCK_LIBRARY")}, {"MOVED_CLOCK_FILE", path()}};
   }
 
  private:

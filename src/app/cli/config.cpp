@@ -93,35 +93,36 @@ cli::Commands ConfigCommands() {
   using namespace cli;  // the words of its tables
   Flags apply = StoreFlags();
   std::erase_if(apply, [](const Flag& flag) { return flag.name == "--config"; });
-  return {{.words = "config check",
-           .summary = "Check a configuration file and say all that is wrong",
-           .notes =
-               "Looks at the file alone, not at the environment, and at what it names: addresses,\n"
-               "certificate, keys. Exit code 2 when something is "
-               "wrong.\n\nExample:\n  tenure config check tenure.yaml\n",
-           .flags = {Argument("FILE", "The file to check.")},
-           .run = CheckConfig,
-           .part = Part::kLookAfter},
-          {.words = "config show",
-           .summary = "Print the values in effect and where each comes from",
-           .notes = "Takes the flags of `tenure serve` and shows what they would make it run by. "
-                    "Passwords are\nnot shown.\n\nExample:\n"
-                    "  tenure config show --config /etc/tenure.yaml\n",
-           .flags = SettingsFlags() + Flags{Switch("--json", "Print JSON for programs.")},
-           .run = ShowConfig,
-           .part = Part::kLookAfter},
-          {.words = "config reference",
-           .summary = "Print the page about all settings",
-           .notes = {},
-           .flags = {},
-           .run = PrintReference,
-           .part = Part::kLookAfter},
-          {.words = "config apply",
-           .summary = "Write the settings that an ensemble shares, the jobs and the bots to the store",
-           .notes = std::string(kApplyNotes),
-           .flags = Flags{Argument("FILE", "The configuration file with the new values.")} + apply,
-           .run = ApplyConfig,
-           .part = Part::kLookAfter}};
+  return {
+      {.words = "config check",
+       .summary = "Check a configuration file and say all that is wrong",
+       .notes =
+           "Looks at the file alone, not at the environment, and at what it names: addresses,\n"
+           "certificate, keys. Exit code 2 when something is "
+           "wrong.\n\nExample:\n  tenure config check tenure.yaml\n",
+       .flags = {Argument("FILE", "The file to check.")},
+       .run = CheckConfig,
+       .part = Part::kLookAfter},
+      {.words = "config show",
+       .summary = "Print the values in effect and where each comes from",
+       .notes = "Takes the flags of `tenure serve` and shows what they would make it run by. "
+                "Passwords are\nnot shown.\n\nExample:\n"
+                "  tenure config show --config /etc/tenure.yaml\n",
+       .flags = SettingsFlags() + Flags{Switch("--json", "Print JSON for programs.")},
+       .run = ShowConfig,
+       .part = Part::kLookAfter},
+      {.words = "config reference",
+       .summary = "Print the page about all settings",
+       .notes = {},
+       .flags = {},
+       .run = PrintReference,
+       .part = Part::kLookAfter},
+      {.words = "config apply",
+       .summary = "Write the settings that an ensemble shares, the jobs and the bots to the store",
+       .notes = std::string(kApplyNotes),
+       .flags = Flags{Argument("FILE", "The configuration file with the new values.")} + apply,
+       .run = ApplyConfig,
+       .part = Part::kLookAfter}};
 }
 
 }  // namespace tenure::app
