@@ -15,6 +15,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr std::size_t kLineColumns = 76;
+constexpr std::string_view kDate = "November 19, 2026";  // of the version
 
 /// A word as mdoc takes it: a backslash begins something else there, and so does a point or an
 /// apostrophe at the beginning of a line.
@@ -95,8 +96,8 @@ std::string Head(std::string_view title, int section, std::string_view name,
   std::string capitals(title);
   std::ranges::transform(capitals, capitals.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return fmt::format(".Dd {}\n.Dt {} {}\n.Os\n.Sh NAME\n.Nm {}\n.Nd {}\n", TENURE_DATE, capitals,
-                     section, name, Escaped(what));
+  return fmt::format(".Dd {}\n.Dt {} {}\n.Os\n.Sh NAME\n.Nm {}\n.Nd {}\n", kDate, capitals, section,
+                     name, Escaped(what));
 }
 
 std::string Dashed(std::string_view words) {
