@@ -4,10 +4,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/byte_set.hpp"
 #include "base/utf8.hpp"
 
 namespace tenure::base {
 namespace {
+
+constexpr ByteSet kDigits("0123456789");
+constexpr ByteSet kHexDigits("0123456789abcdefABCDEF");
+constexpr ByteSet kExponent("eE");
+constexpr ByteSet kSign("+-");
+constexpr ByteSet kEscaped("\"\\/bfnrt");
+/// What says nothing but itself in a string: nearly all of it.
+constexpr ByteSet kPlain(
+    " !#$%&'()*+,-./"
+    "0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~");
 
 /// Which of the levels that are open are objects, a bit each; the first 64 of them cost no memory.
 class JsonLevels {
@@ -52,17 +63,14 @@ class JsonWalk {
   }
 
  private:
-  void Space() {
-    const std::size_t end = rest_.find_first_not_of(" \t\r\n");
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end);
-  }
+  void Space() { rest_.remove_prefix(kJsonSpace.FirstOther(rest_)); }
   bool Take(char c) {
     const bool there = !rest_.empty() && rest_.front() == c;
     if (there) rest_.remove_prefix(1);
     return there;
   }
-  bool TakeAny(std::string_view any_of) {
-    const bool there = !rest_.empty() && any_of.find(rest_.front()) != std::string_view::npos;
+  bool TakeAny(const ByteSet& any_of) {
+    const bool there = !rest_.empty() && any_of.Has(rest_.front());
     if (there) rest_.remove_prefix(1);
     return there;
   }
@@ -127,6 +135,8 @@ class JsonWalk {
   bool String() {
     if (!Take('"')) return false;
     while (!rest_.empty()) {
+      rest_.remove_prefix(kPlain.FirstOther(rest_));
+      if (rest_.empty()) return false;
       const auto c = static_cast<std::uint8_t>(rest_.front());
       if (c < 0x20) return false;
       if (c >= 0x80) {
@@ -142,15 +152,14 @@ class JsonWalk {
     return false;
   }
   bool Escape() {
-    if (!Take('u')) return TakeAny("\"\\/bfnrt");
+    if (!Take('u')) return TakeAny(kEscaped);
     for (int i = 0; i < 4; ++i)
-      if (!TakeAny("0123456789abcdefABCDEF")) return false;
+      if (!TakeAny(kHexDigits)) return false;
     return true;
   }
 
   bool Digits() {
-    const std::size_t end = rest_.find_first_not_of("0123456789");
-    const std::size_t count = end == std::string_view::npos ? rest_.size() : end;
+    const std::size_t count = kDigits.FirstOther(rest_);
     rest_.remove_prefix(count);
     return count > 0;
   }
@@ -158,8 +167,8 @@ class JsonWalk {
     Take('-');
     if (!Take('0') && !Digits()) return false;
     if (Take('.') && !Digits()) return false;
-    if (!TakeAny("eE")) return true;
-    TakeAny("+-");
+    if (!TakeAny(kExponent)) return true;
+    TakeAny(kSign);
     return Digits();
   }
 
@@ -175,8 +184,7 @@ bool IsJson(std::string_view text, std::size_t max_depth) {
 }
 
 std::string_view ObjectOrEmpty(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  const bool is_object = first != std::string_view::npos && text[first] == '{' && IsJson(text);
+  const bool is_object = text.substr(kJsonSpace.FirstOther(text)).starts_with('{') && IsJson(text);
   return is_object ? text : std::string_view("{}");
 }
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/byte_set.hpp"
 #include "base/json_text.hpp"
 
 namespace tenure::base {
 namespace {
 
-constexpr std::string_view kJsonSpace = " \t\r\n";
+constexpr ByteSet kEnd(",]} \t\r\n");
+constexpr ByteSet kStringMarks("\"\\");
+constexpr ByteSet kBrackets("\"{}[]");
 
 /// Takes one thing after the other off the front of a text that is known to be JSON.
 class JsonScanner {
@@ -17,7 +20,7 @@ class JsonScanner {
 
   /// What comes after the space, without taking it; 0 at the end.
   char Peek() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(kJsonSpace), rest_.size()));
+    rest_.remove_prefix(kJsonSpace.FirstOther(rest_));
     return rest_.empty() ? '\0' : rest_.front();
   }
   void TakeMark() {
@@ -31,7 +34,7 @@ class JsonScanner {
       case '[':
         return Take(NestedEnd());
       default:
-        return Take(rest_.find_first_of(",]} \t\r\n"));
+        return Take(kEnd.First(rest_));
     }
   }
 
@@ -45,8 +48,8 @@ class JsonScanner {
   std::size_t StringEnd(std::size_t at) const {
     ++at;
     while (at < rest_.size()) {
-      at = rest_.find_first_of("\"\\", at);
-      if (at == std::string_view::npos) break;
+      at = kStringMarks.First(rest_, at);
+      if (at == rest_.size()) break;
       if (rest_[at] == '"') return at + 1;
       at += 2;
     }
@@ -56,8 +59,8 @@ class JsonScanner {
   std::size_t NestedEnd() const {
     std::size_t depth = 0;
     for (std::size_t at = 0; at < rest_.size(); ++at) {
-      at = rest_.find_first_of("\"{}[]", at);
-      if (at == std::string_view::npos) break;
+      at = kBrackets.First(rest_, at);
+      if (at == rest_.size()) break;
       if (rest_[at] == '"')
         at = StringEnd(at) - 1;
       else if (rest_[at] == '{' || rest_[at] == '[')

@@ -132,8 +132,7 @@ const Setting kTable[] = {
      "To a little less than your clients' own time-out: work for a caller who has gone is wasted."},
 
     {"http.threads", Integer{AT(http.threads), 0, 256},
-     "How many threads serve connections; 0 chooses half of the cores, and two where there are at "
-     "least two.",
+     "How many threads serve connections; 0 chooses half of the cores, at least one.",
      "To leave cores to a database on the same machine."},
     {"http.max_header", ByteSize{AT(http.max_header_bytes), kKiB, kMiB},
      "The longest request line and header together; beyond it the answer is 431.",

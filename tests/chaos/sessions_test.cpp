@@ -187,11 +187,13 @@ TEST_F(PostgresBreaks, AServerWithoutRequestsNoticesTooThatTheDatabaseIsGone) {
 }
 
 /// Of a server that has nothing to do: one with work in the background may be waiting to connect
-/// again, and says so with a 503.
+/// again, and says so with a 503. Its look at the store may be, too, until it says that it is ready;
+/// the connection of the request is another one.
 TEST_F(PostgresBreaks, TheFirstRequestAfterADatabaseRestartIsServed) {
   const auto idle = store_.Serve({"--workers", "off"});
   Api(*idle).Put(api::NewKey(), 1);
   cluster_.Restart(PostgresCluster::StopMode::kFast);
+  Eventually("it is ready", [&] { return Api(*idle).Get("/readyz").status == 200; });
   EXPECT_EQ(Api(*idle).Put(api::NewKey(), 1).status, 201) << "its connections died while idle";
   EXPECT_EQ(Api(*idle).Get("/sessions?limit=1").status, 200);
 }

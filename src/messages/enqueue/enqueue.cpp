@@ -29,7 +29,7 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
   std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   // Now the transaction is open in the store, which gives it up when we are paused: what is still
   // known is right until it ends (topic_cache.hpp, 1). Otherwise the rows are read again.
-  if (!StillKnown(requests)) {
+  if (!StillKnown()) {
     topic_ids_.clear();
     OpenTopics(tx, requests);
     now_ms = tx.TakeClock(tx.QueueClock());
@@ -54,16 +54,11 @@ std::vector<EnqueueReply> Enqueuer::Add(db::Transaction& tx,
 }
 
 /// Whether the numbers that came from memory are those that it has now.
-bool Enqueuer::StillKnown(std::span<const EnqueueRequest* const> requests) const {
-  for (const EnqueueRequest* request : requests)
-    for (const NewMessage& message : request->messages) {
-      const TopicName topic{request->tenant, message.topic};
-      if (remembered_.contains(topic) &&
-          topic_cache_.IdOf(topic.first, topic.second, LinesOf(message.priority)) !=
-              topic_ids_.at(topic))
-        return false;
-    }
-  return true;
+bool Enqueuer::StillKnown() const {
+  return std::ranges::all_of(remembered_, [&](const auto& each) {
+    const auto& [topic, bits] = each;
+    return topic_cache_.IdOf(topic.first, topic.second, bits) == topic_ids_.at(topic);
+  });
 }
 
 /// Nearly always everything is known already, and nothing is sent.
@@ -80,7 +75,7 @@ void Enqueuer::OpenTopics(db::Transaction& tx, std::span<const EnqueueRequest* c
     const auto& [topic, bits] = each;
     if (const auto id = topic_cache_.IdOf(topic.first, topic.second, bits)) {
       topic_ids_[topic] = *id;
-      remembered_.insert(topic);
+      remembered_.insert(each);
     } else {
       unknown.push_back(&each);
     }
@@ -149,9 +144,17 @@ void Enqueuer::FindDuplicates(db::Transaction& tx, std::vector<Arrival>& arrival
 
 void Enqueuer::Insert(db::Transaction& tx, const std::vector<Arrival>& arrivals,
                       std::int64_t now_ms) {
-  for (const Arrival& arrival : arrivals)
-    effect_.notifications.Add(*arrival.tenant, arrival.message->topic, arrival.DueMs(now_ms),
-                              now_ms);
+  const Arrival* told = nullptr;
+  for (const Arrival& arrival : arrivals) {
+    // Mostly one after the other says the same.
+    const bool same = told != nullptr && arrival.tenant == told->tenant &&
+                      arrival.message->topic == told->message->topic &&
+                      arrival.DueMs(now_ms) == told->DueMs(now_ms);
+    if (!same)
+      effect_.notifications.Add(*arrival.tenant, arrival.message->topic, arrival.DueMs(now_ms),
+                                now_ms);
+    told = &arrival;
+  }
   const auto topic_id = [&](const Arrival& arrival) {
     return topic_ids_.at({*arrival.tenant, arrival.message->topic});
   };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,14 +49,14 @@ class Enqueuer {
   struct Arrival;
   using TopicName = std::pair<std::string_view, std::string_view>;  // tenant, topic
   void OpenTopics(db::Transaction& tx, std::span<const EnqueueRequest* const> requests);
-  bool StillKnown(std::span<const EnqueueRequest* const> requests) const;
+  bool StillKnown() const;
   void FindDuplicates(db::Transaction& tx, std::vector<Arrival>& arrivals, std::int64_t now_ms);
   void Insert(db::Transaction& tx, const std::vector<Arrival>& arrivals, std::int64_t now_ms);
 
   TopicCache& topic_cache_;
   const std::string_view process_;
   std::map<TopicName, std::int64_t> topic_ids_;
-  std::set<TopicName> remembered_;  // of them those that are from memory
+  std::map<TopicName, std::int64_t> remembered_;  // of them those that are from memory: lines' bits
   EnqueueEffect effect_;
 };
 
