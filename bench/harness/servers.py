@@ -95,7 +95,7 @@ class Tenure:
         return found
 
     def metric(self, name):
-        """One that has no labels; 0 when it is not there."""
+        """One that has no labels; 0 when it is not there, as before its first event."""
         found = re.search(rf"^{name} (\S+)$", self._metrics(), re.M)
         return float(found.group(1)) if found else 0.0
 

@@ -107,7 +107,10 @@ def _idle_claims_cores(bench):
         for _ in range(IDLE_CLIENTS):
             link = links.enter_context(socket.create_connection(("127.0.0.1", tenure.port)))
             link.sendall(claim)
-        while tenure.metric("messages_waiting_claims") < IDLE_CLIENTS:
+        end = time.monotonic() + 30
+        while tenure.metric("tenure_messages_waiting_claims") < IDLE_CLIENTS:
+            if time.monotonic() > end:
+                raise RuntimeError("not all of the clients wait")
             time.sleep(0.1)
         before, begun = tenure.process.cpu_seconds(), time.monotonic()
         time.sleep(bench.seconds)
