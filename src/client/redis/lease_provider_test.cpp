@@ -1,5 +1,6 @@
 // Leases on Redis: what the conformance suite does not ask for, because only a Redis does it so.
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -26,6 +27,11 @@ AcquireRequest AskFor(const std::string& name, Milliseconds wait = Milliseconds(
 
 /// Between two looks at what others do.
 void Pause() { std::this_thread::sleep_for(Milliseconds(5)); }
+
+bool IsFrozen(const AcquireOutcome& outcome) {
+  const auto* held = std::get_if<HeldByAnother>(&outcome);
+  return held && held->reason == HeldReason::kFrozen;
+}
 
 /// Asks until the Redis answers.
 AcquireOutcome AcquireStubbornly(Connection& connection, const AcquireRequest& request) {
@@ -193,6 +199,28 @@ TEST(RedisLeases, AfterARestartOfAForgettingRedisNothingIsGrantedForItsLongestTt
   EXPECT_LE(held.retry_after, Milliseconds(3'600'000 + 1'000));
 }
 
+/// Redis tells its uptime as the difference of two times that it cut to seconds: one that starts at
+/// the end of a second says 1 a moment later. It granted then what others still believed in.
+TEST(RedisLeases, ARedisThatStartsLateInASecondGrantsNothingForItsWholeLongestTtlEither) {
+  const auto calendar_ms = [] {
+    return std::chrono::duration_cast<Milliseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  while (calendar_ms() % 1'000 < 500) Pause();
+  const std::int64_t started_ms = calendar_ms();
+  const RedisServer server({.durable = false});
+  const auto connection = OpenProvider(server.Url("max_ttl=1s"))->Connect();
+  AcquireRequest request = AskFor("a");
+  request.ttl = Milliseconds(1'000);
+  AcquireOutcome outcome = connection->Acquire(request, kAmple);
+  while (IsFrozen(outcome)) {
+    Pause();
+    outcome = connection->Acquire(request, kAmple);
+  }
+  EXPECT_GE(std::get<Grant>(outcome).granted_at_ms, started_ms + 1'000);
+}
+
 /// A Redis and its replica behind one address, which is moved from one to the other.
 class RedisFailover : public testing::Test {
  protected:
@@ -224,11 +252,7 @@ TEST_F(RedisFailover, WhoWasThereBeforeGrantsNothingOnAPromotedReplicaForAWhile)
   request.ttl = Milliseconds(1'000);
   // Until both have been up for their longest ttl: from then on only this program's own caution
   // keeps it from granting.
-  const auto is_frozen = [](const AcquireOutcome& outcome) {
-    const auto* held = std::get_if<HeldByAnother>(&outcome);
-    return held && held->reason == HeldReason::kFrozen;
-  };
-  while (is_frozen(connection->Acquire(request, kAmple))) Pause();
+  while (IsFrozen(connection->Acquire(request, kAmple))) Pause();
   const auto is_young = [&](const std::string& seconds) {
     return replica_.Command({"info", "server"}).find("uptime_in_seconds:" + seconds + "\r") !=
            std::string::npos;
@@ -242,7 +266,7 @@ TEST_F(RedisFailover, WhoWasThereBeforeGrantsNothingOnAPromotedReplicaForAWhile)
   replica_.Command({"replicaof", "no", "one"});
   const AcquireOutcome outcome =
       AcquireStubbornly(*connection, {.name = "b", .term = NewTerm(), .ttl = Milliseconds(1'000)});
-  EXPECT_TRUE(is_frozen(outcome)) << "the last grants may be missing here";
+  EXPECT_TRUE(IsFrozen(outcome)) << "the last grants may be missing here";
 }
 
 }  // namespace

@@ -86,13 +86,15 @@ local function wake()
 end
 
 -- Until when nothing is granted; 0: it is. Nobody who was granted something before this process
--- started can believe in it once the process has been up for the longest ttl. The uptime has whole
--- seconds, cut: the answer is up to a second late, never early.
+-- started can believe in it once the process has been up for the longest ttl. Redis cuts its start
+-- and the time to seconds before it subtracts them, so it may say 1 a moment after its start. What
+-- counts is the latest start that fits: the answer is up to a second late, never early.
 local function frozen_until()
   local at = apart > 0 and now + apart or 0
   if may_forget > 0 then
     local uptime = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
-    at = math.max(at, now - uptime * 1000 + may_forget)
+    local latest_start = (math.floor(now / 1000) - uptime + 1) * 1000
+    at = math.max(at, latest_start + may_forget)
   end
   return at > now and at or 0
 end
