@@ -127,7 +127,11 @@ class Walk {
         break;
       case YamlNode::Shape::kList:
         if (TakesHosts(to.setting->kind)) {
-          Hosts(to, entry);
+          List(to, entry, HostText, "a host, a pattern, or {host: …, private: true}");
+          break;
+        }
+        if (TakesTexts(to.setting->kind)) {
+          List(to, entry, OneText, "a text without commas");
           break;
         }
         [[fallthrough]];
@@ -140,21 +144,25 @@ class Walk {
   }
 
   /// A list as the text that it stands for.
-  void Hosts(const Addressed& to, const YamlNode::Entry& entry) {
+  void List(const Addressed& to, const YamlNode::Entry& entry,
+            std::optional<std::string> (*read)(const YamlNode&), std::string_view what) {
     std::string text;
     for (const YamlNode::Entry& element : entry.value.entries) {
-      const auto host = HostText(element.value);
-      if (!host)
-        return Note(
-            element.line,
-            fmt::format("an element of {} is a host, a pattern, or {{host: …, private: true}}",
-                        to.setting->name));
-      text += (text.empty() ? "" : ", ") + *host;
+      const auto one = read(element.value);
+      if (!one)
+        return Note(element.line, fmt::format("an element of {} is {}", to.setting->name, what));
+      text += (text.empty() ? "" : ", ") + *one;
     }
     given_.push_back({to.setting,
                       to.by_file,
                       std::move(text),
                       {Source::kFile, Where(entry.value.line), entry.value.line}});
+  }
+  static std::optional<std::string> OneText(const YamlNode& node) {
+    if (node.shape != YamlNode::Shape::kScalar || node.scalar.empty() ||
+        node.scalar.find(',') != std::string::npos)
+      return std::nullopt;
+    return node.scalar;
   }
   static std::optional<std::string> HostText(const YamlNode& node) {
     // What has a comma or a space would be read as something else.

@@ -95,6 +95,19 @@ TEST(ConfigFile, HostsToPushToAreAListOfPatternsAndPrivateHosts) {
         << element;
 }
 
+TEST(ConfigFile, TextsMayBeAList) {
+  Problems problems;
+  const auto given =
+      FromYaml("queues:\n  files:\n    - a b.yaml\n    - /c.yaml\n", "t.yaml", problems);
+  EXPECT_TRUE(problems.empty());
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].value, "a b.yaml, /c.yaml");
+  for (const char* element : {"'a, b'", "''", "[a]", "{a: b}"})
+    EXPECT_THAT(Refusals(std::string("queues:\n  files:\n    - ") + element + "\n"),
+                ElementsAre("t.yaml:3: an element of queues.files is a text without commas"))
+        << element;
+}
+
 TEST(ConfigFile, ASettingWithoutAValueIsRefusedAnEmptySectionIsNot) {
   EXPECT_THAT(Refusals("data:\nsessions:\n#  duration: 1d\nlog: ~\n"),
               ElementsAre("t.yaml:1: data has no value"));

@@ -304,6 +304,8 @@ std::string Accepts(const Kind& kind) {
 
 bool TakesHosts(const Kind& kind) { return std::holds_alternative<AllowedHostList>(kind); }
 
+bool TakesTexts(const Kind& kind) { return std::holds_alternative<TextList>(kind); }
+
 bool IsSecret(const Kind& kind) { return std::holds_alternative<SecretText>(kind); }
 
 std::optional<std::size_t> ParseByteSize(std::string_view text) {

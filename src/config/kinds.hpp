@@ -169,6 +169,8 @@ bool IsSecret(const Kind& kind);
 
 /// Whether a file may write it as a list of values and of mappings {host, private: true}.
 bool TakesHosts(const Kind& kind);
+/// Whether a file may write it as a list of texts.
+bool TakesTexts(const Kind& kind);
 
 /// "64KiB", "1MiB", "512B".
 std::optional<std::size_t> ParseByteSize(std::string_view text);

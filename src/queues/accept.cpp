@@ -133,7 +133,12 @@ void AcceptBatch::LoadQueues(std::span<AcceptItem* const> items) {
   begun_ms_ = tx_.TakeClock(clock);
   for (AcceptItem* item : items) {
     const AcceptedQueue* const queue = QueueOf(item->request);
-    if (!queue) item->reply = AcceptReply{.kind = AcceptReply::Kind::kNoQueue, .now_ms = begun_ms_};
+    if (!queue)
+      item->reply = AcceptReply{.kind = AcceptReply::Kind::kNoQueue, .now_ms = begun_ms_};
+    else if (item->request.lease_ms.value_or(0) > queue->row->most_lease_ms())
+      item->reply = AcceptReply{.kind = AcceptReply::Kind::kLeaseTooLong,
+                                .most_lease_ms = queue->row->most_lease_ms(),
+                                .now_ms = begun_ms_};
   }
 }
 

@@ -295,7 +295,10 @@ cli::Commands Looks() {
                                   {"bytes", "bytes"},
                                   {"ready sessions", "ready_sessions"},
                                   {"held sessions", "held_sessions"},
+                                  {"backing off", "backoff_sessions"},
                                   {"parked sessions", "parked_sessions"},
+                                  {"staged", "staged"},
+                                  {"consumers", "consumers"},
                                   {"utilization", "utilization"},
                                   {"settings", "settings"}})}),
       Listing(

@@ -135,8 +135,9 @@ struct NotToBeHad {
   std::int64_t until_ms = 0;
 };
 struct AcceptReply {
-  enum class Kind { kDone, kNoQueue, kUnordered };
+  enum class Kind { kDone, kNoQueue, kUnordered, kLeaseTooLong };
   Kind kind = Kind::kDone;
+  std::int64_t most_lease_ms = 0;  ///< kLeaseTooLong
   std::vector<HeldSession> sessions{};
   Blocked blocked = Blocked::kNo;
   std::optional<NotToBeHad> unavailable{};
@@ -192,21 +193,23 @@ struct ReportRequest {
 struct ReportOutcome {
   enum class Kind {
     kDone,
-    kUnknown,     ///< there is no such session in this queue
-    kGone,        ///< finished earlier, perhaps by this very report
-    kStale,       ///< the hold is over, and what it says does not count
-    kOutOfOrder,  ///< beyond what was handed out
-    kContended,   ///< a user's transaction has it locked
-    kRefused,     ///< an operator's: the session is not as it must be
-    kOrderLost,   ///< kRewind: something behind it is done; `why` names it
+    kUnknown,       ///< there is no such session in this queue
+    kGone,          ///< finished earlier, perhaps by this very report
+    kStale,         ///< the hold is over, and what it says does not count
+    kOutOfOrder,    ///< beyond what was handed out
+    kContended,     ///< a user's transaction has it locked
+    kRefused,       ///< an operator's: the session is not as it must be
+    kOrderLost,     ///< kRewind: something behind it is done; `why` names it
+    kLeaseTooLong,  ///< kRenew: the queue has no leases of `lease_ms`
   };
   Kind kind = Kind::kUnknown;
   Lost lost = Lost::kHeld;
   Hold hold = Hold::kEnded;
   Then then = Then::kBackoff;
   std::int64_t until_ms = 0;
-  SessionRow row{};   ///< as it is now
-  std::string why{};  ///< kOrderLost
+  std::int64_t most_lease_ms = 0;  ///< kLeaseTooLong
+  SessionRow row{};                ///< as it is now
+  std::string why{};               ///< kOrderLost
   std::vector<Message> messages{};
 };
 struct ReportReply {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -119,6 +120,7 @@ struct QueueRow {
   QueueSettings settings{};
 
   bool paused() const { return paused_ms > 0; }
+  std::int64_t most_lease_ms() const { return std::max(kMinLeaseMs, settings.session_timeout_ms); }
   /// Whether an accept must take the gate.
   bool gated() const { return settings.max_concurrent_sessions > 0 || oldest < generation; }
 };

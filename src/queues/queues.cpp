@@ -31,6 +31,7 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       Drain(store, probe_.get(), messages.process(), wake),
       Count(store, "queues.count"),
       List(store, "queues.list"),
+      ListConsumers(store, "queues.consumers"),
       ListSessions(store, "queues.sessions"),
       Peek(store, "queues.peek"),
       ListLetters(store, "queues.letters"),

@@ -95,6 +95,7 @@ class Queues {
   // Looks.
 
   db::List<QueueQueues, ReadQueueView> List;
+  db::List<QueueConsumers, ReadConsumer> ListConsumers;
   db::List<QueueSessions, ReadSessionView> ListSessions;
   db::List<QueuePeek, ReadPeeked> Peek;
   db::List<QueueLetters, ReadLetter> ListLetters;

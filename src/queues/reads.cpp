@@ -11,17 +11,29 @@
 namespace tenure::queues {
 
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
-                                     std::int64_t rows) {
+                                     std::int64_t rows, std::int64_t now_ms) {
   return tx.Queue(sql::kListQueues, std::string_view(request.tenant),
-                  std::string_view(request.name), std::string_view(request.after), rows);
+                  std::string_view(request.name), std::string_view(request.after), rows, now_ms);
 }
 
 QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
-  QueueView view{ReadQueue(row), {}, 0, now_ms};
+  QueueView view{.queue = ReadQueue(row), .now_ms = now_ms};
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
-  view.oldest_ms = row.Int(kQueueColumnCount + 5);
+  db::ReadInto(view, row, kQueueColumnCount + 5, &QueueView::oldest_ms, &QueueView::backoff,
+               &QueueView::staged);
   return view;
+}
+
+db::Transaction::Pending QueueConsumers(db::Transaction& tx, const ConsumersRequest& request,
+                                        std::int64_t rows) {
+  return tx.Queue(sql::kFindConsumers, std::string_view(request.tenant),
+                  std::string_view(request.queue), rows);
+}
+
+ConsumerView ReadConsumer(const db::Rows::Row& row) {
+  return db::ReadAs<ConsumerView>(row, &ConsumerView::consumer, &ConsumerView::sessions,
+                                  &ConsumerView::seen_ms);
 }
 
 std::int64_t QueueView::OldestReadyMs() const {

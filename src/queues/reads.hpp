@@ -23,7 +23,10 @@ struct QueueView {
   QueueRow queue{};
   QueueSums sums{};
   std::int64_t oldest_ms =
-      0;  ///< when the head of the first session in line was put in; 0: none is
+      0;                     ///< when the head of the first session in line was put in; 0: none is
+  std::int64_t backoff = 0;  ///< sessions, of the thousand whose time comes first
+  std::int64_t staged =
+      0;  ///< messages of users' transactions that have not entered; a thousand at most
   std::int64_t now_ms = 0;
 
   std::int64_t OldestReadyMs() const;
@@ -39,8 +42,25 @@ struct QueuesRequest {
   std::size_t bytes() const { return db::BytesOf(tenant, name, after); }
 };
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
-                                     std::int64_t rows);
+                                     std::int64_t rows, std::int64_t now_ms);
 QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms);
+
+/// Who holds sessions of a queue.
+struct ConsumerView {
+  std::string consumer{};
+  std::int64_t sessions = 0;
+  std::int64_t seen_ms = 0;  ///< its last report, or accept
+};
+struct ConsumersRequest {
+  std::string tenant{};
+  std::string queue{};
+  std::int64_t limit = 1'000;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+db::Transaction::Pending QueueConsumers(db::Transaction& tx, const ConsumersRequest& request,
+                                        std::int64_t rows);
+ConsumerView ReadConsumer(const db::Rows::Row& row);
 
 struct SessionView {
   SessionRow session{};

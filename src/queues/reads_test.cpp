@@ -42,6 +42,29 @@ TEST_P(LookContract, QueuesAreListedWithWhatTheirCountersSay) {
   EXPECT_TRUE(a_.Call(a_.queues(), &Queues::List, {.tenant = "other"}).rows.empty());
 }
 
+TEST_P(LookContract, AQueueSaysWhatBacksOffAndWhoHoldsItsSessions) {
+  a_.Declare({.backoff_ms = 1'000, .backoff_max_ms = 1'000});
+  for (const char* key : {"k", "l", "m"}) a_.Send(key);
+  a_.Fail(a_.AcceptOne("ann"), 1);
+  a_.AcceptOne("ann");
+  const HeldSession held = a_.AcceptOne("ben");
+  clock().Advance(400);
+  a_.Tell(a_.Of(Report::Kind::kRenew, held));
+  const auto look = [&] {
+    return a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .name = "q"}).rows.at(0);
+  };
+  EXPECT_EQ(look().backoff, 1);
+  EXPECT_EQ(look().staged, 0);
+  const auto consumers =
+      a_.Call(a_.queues(), &Queues::ListConsumers, {.tenant = "default", .queue = "q"}).rows;
+  ASSERT_EQ(consumers.size(), 2u);
+  EXPECT_EQ(consumers[0].consumer, "ann");
+  EXPECT_EQ(consumers[1].sessions, 1);
+  EXPECT_EQ(consumers[1].seen_ms - consumers[0].seen_ms, 400);
+  clock().Advance(1'000);
+  EXPECT_EQ(look().backoff, 0) << "its time has come";
+}
+
 TEST_P(LookContract, SessionsAreListedByTheirKeysAndFoundByWhatIsPrintedOfThem) {
   a_.Declare();
   NewMessage named = a_.Of("acme/r1/thread/7");

@@ -255,6 +255,9 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
         reply.outcomes.push_back({});
       else if (!session)
         reply.outcomes.push_back({.kind = Kind::kContended});
+      else if (report.lease_ms > queue->most_lease_ms())
+        reply.outcomes.push_back(
+            {.kind = Kind::kLeaseTooLong, .most_lease_ms = queue->most_lease_ms()});
       else
         reply.outcomes.push_back(Decision(tx, batch, slices, *session).Of(report));
     }

@@ -182,8 +182,7 @@ void Session::Accept(const Claim& claim, const Limits& limits) {
   row_.state = State::kHeld;
   row_.consumer = claim.consumer;
   row_.accept_id = claim.accept_id;
-  row_.lease_ms = std::clamp(claim.lease_ms, kMinLeaseMs,
-                             std::max(kMinLeaseMs, queue_.settings.session_timeout_ms));
+  row_.lease_ms = std::clamp(claim.lease_ms, kMinLeaseMs, queue_.most_lease_ms());
   row_.due_ms = row_.lease_until_ms = now_ms_ + row_.lease_ms;
   row_.position = 0;
   row_.not_before_ms = row_.reserved_until_ms = 0;
@@ -268,9 +267,7 @@ Lost Session::Renew(std::int64_t fence, std::int64_t lease_ms) {
   if (queue_.settings.max_duration_ms > 0 &&
       now_ms_ - row_.turn_ms >= queue_.settings.max_duration_ms)
     return Lost::kTooLong;  // it is held until its deadline, and no longer
-  if (lease_ms > 0)
-    row_.lease_ms = std::clamp(lease_ms, kMinLeaseMs,
-                               std::max(kMinLeaseMs, queue_.settings.session_timeout_ms));
+  if (lease_ms > 0) row_.lease_ms = std::clamp(lease_ms, kMinLeaseMs, queue_.most_lease_ms());
   row_.lease_until_ms = now_ms_ + row_.lease_ms;
   // A shorter one may come before what was noted; a longer one is found by whoever looks then.
   row_.due_ms = std::min(row_.due_ms, row_.lease_until_ms);
@@ -307,7 +304,8 @@ bool Session::FailHead(DeathReason at_budget, bool at_once) {
 /// By policy. REQUIRES: there is a head.
 void Session::Die(DeathReason reason) {
   row_.not_before_ms = 0;
-  row_.handed = row_.head;
+  // The rest of the slice is void. What died of its age may never have been handed out.
+  row_.handed = std::min(row_.handed, row_.head);
   if (queue_.settings.on_dead_letter == DeadLetterPolicy::kSkip) {
     deaths_.push_back({row_.head, row_.attempts, reason, row_.error, row_.error_class});
     ++row_.head;

@@ -386,6 +386,19 @@ TEST(QueueSession, AnExpiredHeadGoesByPolicyAndNothingIsSkippedInSilence) {
   EXPECT_TRUE(skips.IsReadyFor("c"));
 }
 
+TEST(QueueSession, Q1_AHeadThatDiedOfItsAgeIsNotCompletedByWhoNeverHadIt) {
+  SessionRow row = Held(2);
+  Session completes(row, kQueue, kNow);
+  completes.Complete(1, 2);
+  completes.Put(1);
+  completes.Release(1);
+  Session expires(completes.row(), kQueue, kNow);
+  ASSERT_TRUE(expires.ExpireHead(kNow));
+  EXPECT_EQ(expires.row().state, State::kParked);
+  EXPECT_EQ(expires.Complete(1, 3), Completed::kOutOfOrder) << "it was never handed out";
+  EXPECT_EQ(expires.row().state, State::kParked);
+}
+
 TEST(QueueSession, AMarkCompletesByItsFenceAndKeepsTheHold) {
   Session session(Held(3), kQueue, kNow);
   session.Apply({.fence = 2, .sequence = 1});

@@ -57,6 +57,8 @@ TEST_P(SqlQueues, WhatHasNotEnteredIsCounted) {
   const FiguresReply figures = a_.Call(a_.queues(), &Queues::Count, {});
   ASSERT_EQ(figures.queues.size(), 1u);
   EXPECT_EQ(figures.queues[0].staged, 1);
+  const QueuesRequest all{.tenant = "default"};
+  EXPECT_EQ(a_.Call(a_.queues(), &Queues::List, all).rows.at(0).staged, 1);
   EXPECT_THAT(Payloads(), ElementsAre("1"));
   EXPECT_EQ(a_.Call(a_.queues(), &Queues::Count, {}).queues.at(0).staged, 0);
 }

@@ -107,7 +107,10 @@ std::string BotsJson(const TenantBots* bots) {
   json.BeginObject().Field("revision", bots ? bots->revision : 0).Key("applied_at");
   json.TimeOrNull(bots ? bots->applied_ms : 0);
   WriteTextOrNull(json, "applied_by", bots ? bots->person : "");
-  json.Key("file").Raw(bots ? bots::ToJson(bots->file) : R"({"sources":[],"bots":[]})").EndObject();
+  // Its members, without their braces.
+  const std::string file =
+      bots ? bots::ToJson(bots->file) : std::string(R"({"sources":[],"bots":[]})");
+  json.Raw(std::string_view(file).substr(1, file.size() - 2)).EndObject();
   return out;
 }
 

@@ -214,7 +214,7 @@ TEST_P(BotFiles, AConfigurationsFilesAreCheckedAndAppliedWithIt) {
     support::ReplaceFile(folder / "bots.yaml",
                          "sources: [{name: github, secrets: [{file: secret}]}]\nbots:\n" + bots);
     support::ReplaceFile(folder / "tenure.yaml",
-                         fmt::format("queues: {{files: {}}}\n", (folder / "bots.yaml").string()));
+                         fmt::format("queues: {{files: [{}]}}\n", (folder / "bots.yaml").string()));
   };
   write(
       "  - {name: one, events: [push], ordering_scope: nobody}\n"

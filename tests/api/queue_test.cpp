@@ -249,7 +249,12 @@ TEST_P(OrderedQueue, AProducerHearsWhatIsWrongAndNothingIsSent) {
   using F = Fields;
   const std::string long_key = LongText(201);
   EXPECT_EQ(Wrong("/messages", "{}"), (F{"session_key", "payload"}));
-  for (const std::string& key : {std::string("\"\""), std::string(R"("a\nb")"), long_key})
+  // A control character beyond ASCII is one, too.
+  const std::string next_line =
+      "\"a\xC2\x85"
+      "b\"";
+  for (const std::string& key :
+       {std::string("\"\""), std::string(R"("a\nb")"), next_line, long_key})
     EXPECT_EQ(Wrong("/messages", R"({"payload":1,"session_key":)" + key + "}"), F{"session_key"});
   EXPECT_EQ(Wrong("/messages", R"({"session_key":"k","payload":1,"payload_base64":"AA=="})"),
             F{"payload_base64"});
@@ -294,6 +299,18 @@ TEST_P(OrderedQueue, AConsumerHearsWhatIsWrong) {
   ExpectRefused(refused, 409, "session-unavailable", "held");
   EXPECT_EQ(refused.Json()["consumer"].Text(), "ann");
   EXPECT_EQ(refused.Json()["until"].Text(), taken["lease_expires_at"].Text());
+}
+
+TEST_P(OrderedQueue, ALeaseThatIsLongerThanTheQueueAllowsIsRefusedAndNothingIsHeldByIt) {
+  Configure(R"(,"session_timeout":"10s","session_idle_timeout":"5s")");
+  const std::string session = Send("k");
+  EXPECT_EQ(Wrong("/accept", AcceptBody(R"(,"lease_ms":10001)")), Fields{"lease_ms"});
+  const Json held = Accept(R"(,"lease_ms":10000)");
+  const HttpResponse longer =
+      Post("/renew", R"({"lease_ms":10001,"sessions":[)" + Held(held) + "]}");
+  EXPECT_EQ(FieldsOf(longer), Fields{"lease_ms"});
+  EXPECT_THAT(longer.body, HasSubstr("from 1000 to 10000"));
+  EXPECT_EQ(Look(session)["lease_expires_at"].Text(), held["lease_expires_at"].Text());
 }
 
 TEST_P(OrderedQueue, QueuesThatTakeNothingSayWhy) {

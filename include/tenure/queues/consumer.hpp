@@ -56,9 +56,10 @@ class Context {
 using Handler = std::function<void(const Delivery&, Context&)>;
 
 struct ConsumerOptions {
-  int sessions = 4;              ///< at a time, each on a thread of its own
-  int slice = 10;                ///< messages that are fetched together
-  Milliseconds lease{30'000};    ///< how long holds outlive this process; from 1 s
+  int sessions = 4;  ///< at a time, each on a thread of its own
+  int slice = 10;    ///< messages that are fetched together
+  /// How long holds outlive this process; from 1 s to the queue's session_timeout.
+  Milliseconds lease{30'000};
   std::string consumer{};        ///< who it is for people who look; empty: "host:pid"
   Milliseconds grace{30'000};    ///< Stop: how long handlers may take before they are told to end
   Milliseconds timeout{10'000};  ///< for one call to the store

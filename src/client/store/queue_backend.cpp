@@ -1,4 +1,7 @@
+#include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "client/backends.hpp"
 #include "client/checks.hpp"
@@ -168,6 +171,7 @@ class StoreQueue final : public QueueBackend {
     if (reply.kind == AcceptReply::Kind::kNoQueue) RefuseUnless(queues::SendReply::Kind::kNoQueue);
     if (reply.kind == AcceptReply::Kind::kUnordered)
       RefuseUnless(queues::SendReply::Kind::kUnordered);
+    if (reply.kind == AcceptReply::Kind::kLeaseTooLong) ThrowLeaseTooLong(reply.most_lease_ms);
     std::vector<Held> sessions;
     for (auto& each : reply.sessions) sessions.push_back(FromQueue(std::move(each)));
     return sessions;
@@ -202,6 +206,8 @@ class StoreQueue final : public QueueBackend {
         timeout, [&](auto done) { beats_.Report(std::move(request), nullptr, std::move(done)); });
     std::vector<bool> renewed;
     for (const ReportOutcome& each : reply.outcomes)
+      if (each.kind == ReportOutcome::Kind::kLeaseTooLong) ThrowLeaseTooLong(each.most_lease_ms);
+    for (const ReportOutcome& each : reply.outcomes)
       renewed.push_back(each.kind == ReportOutcome::Kind::kDone);
     return renewed;
   }
@@ -210,6 +216,11 @@ class StoreQueue final : public QueueBackend {
   template <class Reply, class Submit>
   static Reply Asking(Milliseconds timeout, const Submit& submit) {
     return QueueCall([&] { return Ask<Reply>(timeout, {}, submit); });
+  }
+
+  [[noreturn]] static void ThrowLeaseTooLong(std::int64_t most_ms) {
+    throw std::invalid_argument(
+        fmt::format("lease_ms must be at most {}, the queue's session_timeout", most_ms));
   }
 
   void RefuseUnless(queues::SendReply::Kind kind) const {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
@@ -21,15 +22,10 @@ using http::Method;
 
 constexpr const char* kQueueWrite = "queues:write";
 
-bool HasControl(std::string_view text) {
-  return std::ranges::any_of(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-}
-
 /// A name that people read: no control characters.
 std::string NameIn(JsonObject& object, std::string_view field) {
   std::string name = object.NonEmptyText(field, kMaxKeyBytes);
-  if (HasControl(name)) object.Refuse(field, "must have no control characters");
+  if (base::HasControls(name)) object.Refuse(field, "must have no control characters");
   return name;
 }
 
@@ -93,7 +89,15 @@ void Send(const RouteParts& parts, const ExchangePtr& exchange) {
   parts.queues.Send(std::move(request), exchange->caller(), Answering(exchange, ReplySent));
 }
 
+http::Problem LeaseTooLong(std::int64_t most_ms) {
+  return http::InvalidRequest(
+      {{"lease_ms", fmt::format("must be an integer from {} to {}, the queue's session_timeout",
+                                kMinLeaseMs, most_ms)}});
+}
+
 void ReplyAccepted(const ExchangePtr& to, const AcceptReply& reply) {
+  if (reply.kind == AcceptReply::Kind::kLeaseTooLong)
+    return to->Reply(LeaseTooLong(reply.most_lease_ms));
   if (reply.kind == AcceptReply::Kind::kNoQueue) return to->Reply(UnknownQueue(to));
   if (reply.kind == AcceptReply::Kind::kUnordered) return to->Reply(UnorderedQueue(to));
   if (!reply.unavailable) return to->ReplyJson(AcceptJson(reply));
@@ -211,6 +215,9 @@ void ReportAll(const RouteParts& parts, const ExchangePtr& exchange, Report::Kin
   }
   if (request.items.empty()) http::RefuseField("sessions", "must not be empty");
   auto done = Answering(exchange, [kind, request](const ExchangePtr& to, const ReportReply& reply) {
+    for (const ReportOutcome& each : reply.outcomes)
+      if (each.kind == ReportOutcome::Kind::kLeaseTooLong)
+        return to->Reply(LeaseTooLong(each.most_lease_ms));
     if (std::ranges::all_of(reply.outcomes, [](const ReportOutcome& each) {
           return each.kind == ReportOutcome::Kind::kUnknown;
         }))

@@ -136,6 +136,7 @@ std::string_view ToText(ReportOutcome::Kind kind) {
       return "contended";
     case ReportOutcome::Kind::kRefused:
     case ReportOutcome::Kind::kOrderLost:
+    case ReportOutcome::Kind::kLeaseTooLong:
       return "refused";
   }
   return "stale";
@@ -320,7 +321,8 @@ void WriteView(JsonWriter& json, const SessionView& view) {
   json.Field("reason", view.Reason()).Field("why", std::string_view(view.Why())).EndObject();
 }
 
-void WriteQueue(JsonWriter& json, const QueueView& view) {
+/// The object stays open.
+void WriteQueueMembers(JsonWriter& json, const QueueView& view) {
   const QueueRow& queue = view.queue;
   const QueueSettings& set = queue.settings;
   json.BeginObject()
@@ -334,20 +336,36 @@ void WriteQueue(JsonWriter& json, const QueueView& view) {
       .Field("bytes", view.sums.bytes)
       .Field("ready_sessions", view.sums.ready)
       .Field("held_sessions", view.sums.held)
+      .Field("backoff_sessions", view.backoff)
       .Field("parked_sessions", view.sums.parked)
+      .Field("staged", view.staged)
       .Field("oldest_ready_ms", view.OldestReadyMs())
       .Field("utilization", view.Utilization());
   json.Key("settings").BeginObject();
   for (const QueueSetting& each : kQueueSettings) json.Field(each.name, set.*each.value);
-  json.Field("on_dead_letter", ToText(set.on_dead_letter)).EndObject().EndObject();
+  json.Field("on_dead_letter", ToText(set.on_dead_letter)).EndObject();
+}
+
+void WriteQueue(JsonWriter& json, const QueueView& view) {
+  WriteQueueMembers(json, view);
+  json.EndObject();
 }
 
 }  // namespace
 
-std::string QueueJson(const QueueView& view) {
+std::string QueueJson(const QueueView& view, const std::vector<ConsumerView>& consumers) {
   std::string body;
   JsonWriter json(body);
-  WriteQueue(json, view);
+  WriteQueueMembers(json, view);
+  json.Key("consumers").BeginArray();
+  for (const ConsumerView& each : consumers)
+    json.BeginObject()
+        .Field("consumer", std::string_view(each.consumer))
+        .Field("held_sessions", each.sessions)
+        .Key("last_seen")
+        .Time(each.seen_ms)
+        .EndObject();
+  json.EndArray().EndObject();
   return body;
 }
 

@@ -33,7 +33,8 @@ std::string ReportJson(Report::Kind kind, const ReportRequest& request, const Re
 std::string ReceiveJson(const ReportOutcome& outcome, std::int64_t now_ms);
 // For who operates it.
 
-std::string QueueJson(const QueueView& view);
+/// With who holds sessions of it.
+std::string QueueJson(const QueueView& view, const std::vector<ConsumerView>& consumers);
 std::string QueuesJson(const db::Page<QueueView>& page);
 /// As an act left it.
 std::string SessionJson(const SessionRow& row, std::int64_t now_ms);

@@ -54,11 +54,17 @@ void ReplyQueue(const RouteParts& parts, const ExchangePtr& exchange) {
   request.tenant = http::TenantOf(exchange);
   request.name = QueueOf(exchange);
   request.limit = 1;
-  parts.queues.List(std::move(request), exchange->caller(),
-                    Answering(exchange, [](const ExchangePtr& to, const db::Page<QueueView>& page) {
-                      if (page.rows.empty()) return to->Reply(UnknownQueue(to));
-                      to->ReplyJson(QueueJson(page.rows.front()));
-                    }));
+  parts.queues.List(
+      std::move(request), exchange->caller(),
+      Answering(exchange, [parts](const ExchangePtr& to, const db::Page<QueueView>& page) {
+        if (page.rows.empty()) return to->Reply(UnknownQueue(to));
+        parts.queues.ListConsumers(
+            {http::TenantOf(to), QueueOf(to)}, to->caller(),
+            Answering(to, [view = page.rows.front()](const ExchangePtr& answer,
+                                                     const db::Page<ConsumerView>& consumers) {
+              answer->ReplyJson(QueueJson(view, consumers.rows));
+            }));
+      }));
 }
 
 void GetQueue(const RouteParts& parts, const ExchangePtr& exchange) {

@@ -1,7 +1,8 @@
 -- A page of queues in the order of their names, with what their counters say. Parameters: $1 tenant, $2 name ('': any), $3 the
--- name behind which it begins, $4 how many at most
+-- name behind which it begins, $4 how many at most, $5 now_ms
 -- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
--- first in line (0: none)
+-- first in line (0: none), sessions that back off (of the thousand whose time comes first), messages of users' transactions
+-- that have not entered their sessions (a thousand at most)
 -- Locks: none
 select
        q.queue_id, q.tenant, q.name, q.state, q.generation, q.oldest, q.key_rule, q.paused_ms, q.paused_reason,
@@ -17,7 +18,12 @@ select
                   join (select s.session_id, s.head from tenure.queue_sessions s
                          where s.queue_id = q.queue_id and s.generation = q.generation and s.position > 0
                          order by s.position limit 1) as f
-                    on f.session_id = m.session_id and f.head = m.sequence), 0)
+                    on f.session_id = m.session_id and f.head = m.sequence), 0),
+       (select count(*) from (select s.state, s.not_before_ms from tenure.queue_sessions s
+                               where s.queue_id = q.queue_id and s.due_ms > 0 order by s.due_ms limit 1000) as f
+         where f.state = 1 and f.not_before_ms > $5::bigint),
+       (select count(*) from (select from tenure.queue_staged g
+                               where g.tenant = q.tenant and g.queue = q.name and g.number > 0 limit 1000) as f)
   from tenure.queues q
  where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
  order by q.name
