@@ -138,6 +138,7 @@ cli::Commands LookCommands() {
                            {"KIND", 8, "kind"},
                            {"STATUS", 8, "status"},
                            {"ATTEMPTS", 8, "attempts"},
+                           {"STARTED", kAgoWidth, "started_at", Ago},
                            {"FINISHED", kAgoWidth, "finished_at", Ago},
                            {"RUN", 36, "run_id", Plain, {}, true}},
                .nothing = "no runs"}),

@@ -6,9 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "base/time_text.hpp"
 #include "db/maintenance.hpp"
-#include "jobs/test_process.hpp"
+#include "jobs/contract_fixture.hpp"
 #include "store/tables.hpp"
 
 namespace tenure::jobs {
@@ -19,47 +18,9 @@ using store::EngineKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using Kind = JobOutcome::Kind;
 
 const auto* const every_query_runs =
     testing::AddGlobalTestEnvironment(new store::EveryQueryRuns(sql::All()));
-
-constexpr std::int64_t kHour = 3'600'000;
-constexpr std::int64_t kDay = 24 * kHour;
-
-// The tests begin at 2025-12-21T10:30:00Z.
-class JobsContract : public testing::TestWithParam<EngineKind> {
- protected:
-  JobsContract() { clock().Advance(kHour / 2); }
-
-  base::ManualClock& clock() { return store_.clock(); }
-  /// To the next full hour, and what is due then.
-  void PassHour() {
-    clock().Advance(kHour - clock().WallMs() % kHour);
-    a_.FireAll();
-  }
-  /// What the runs of a job are, the latest first: "12:00 ready".
-  std::vector<std::string> Runs(const std::string& name) {
-    std::vector<std::string> texts;
-    for (const RunView& run : a_.Runs(name))
-      texts.push_back(base::UtcText(run.nominal_ms).substr(11, 5) + " " +
-                      std::string(ToText(run.status)));
-    return texts;
-  }
-  void Put(const std::string& name, Overlap overlap = Overlap::kAllow,
-           Missed missed = Missed::kOnce) {
-    Definition definition = TestProcess::Of("0 * * * *");
-    definition.overlap = overlap;
-    definition.missed = missed;
-    EXPECT_EQ(a_.Put(name, definition), Kind::kCreated);
-  }
-  std::int64_t MessagesThere() {
-    return store_.Number("select count(*) from messages", "select count(*) from tenure.messages");
-  }
-
-  store::TestStore store_{GetParam(), QueriesOfJobs()};
-  TestProcess a_{store_};
-};
 
 INSTANTIATE_TEST_SUITE_P(Stores, JobsContract,
                          testing::Values(EngineKind::kSqlite, EngineKind::kSharedSqlite,
@@ -130,97 +91,6 @@ TEST_P(JobsContract, JobsFireInOrderOfTheirTimesThenTheirNames) {
   std::vector<std::string> order;
   for (const auto& message : a_.Claim()) order.push_back(message.headers.substr(15, 1));
   EXPECT_THAT(order, ElementsAre("a", "b", "c"));
-}
-
-TEST_P(JobsContract, ARunEndsWithItsMessage) {
-  Put("nightly");
-  PassHour();
-  a_.Ack(a_.Claim().at(0), R"({"rows":3})");
-  RunView run = a_.Runs("nightly").at(0);
-  EXPECT_EQ(run.status, RunStatus::kDone);
-  EXPECT_EQ(run.output, R"({"rows":3})");
-  EXPECT_EQ(run.owner, "somebody");
-  EXPECT_EQ(run.ended_ms, clock().WallMs());
-  PassHour();
-  a_.Settle(Disposition::kRetry, a_.Claim().at(0), "no luck");
-  run = a_.Runs("nightly").at(0);
-  EXPECT_EQ(run.status, RunStatus::kRetrying);
-  EXPECT_EQ(run.error, "no luck");
-  EXPECT_EQ(a_.Get("nightly").last_status, RunStatus::kRetrying);
-  clock().Advance(1'000);
-  a_.Call(a_.messages(), &messages::Messages::PromoteSome);
-  a_.Settle(Disposition::kDead, a_.Claim().at(0), "never");
-  run = a_.Runs("nightly").at(0);
-  EXPECT_EQ(run.status, RunStatus::kDead);
-  EXPECT_EQ(run.error, "never");
-  EXPECT_EQ(run.attempts, 1);
-}
-
-TEST_P(JobsContract, ADeadRunThatIsRedrivenLivesAgain) {
-  Put("nightly", Overlap::kSkip);
-  PassHour();
-  a_.Settle(Disposition::kDead, a_.Claim().at(0), "never");
-  messages::DeadChangeRequest redrive;
-  redrive.filter.tenant = "default";
-  a_.Call(a_.messages(), &messages::Messages::ChangeDead, redrive);
-  EXPECT_THAT(Runs("nightly"), ElementsAre("11:00 ready"));
-  PassHour();
-  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 skipped", "11:00 ready"));
-  a_.Ack(a_.Claim().at(0));
-  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 skipped", "11:00 done"));
-}
-
-TEST_P(JobsContract, ARunThatIsRetriedHoldsBackTheNextOne) {
-  Put("nightly", Overlap::kSkip);
-  PassHour();
-  const auto claimed = a_.Claim();
-  a_.Settle(Disposition::kRetry, claimed.at(0), "no");
-  PassHour();
-  const auto runs = a_.Runs("nightly");
-  ASSERT_THAT(runs, SizeIs(2));
-  EXPECT_EQ(runs[0].status, RunStatus::kSkipped);
-  EXPECT_EQ(runs[0].reason, SkipReason::kOverlap);
-  EXPECT_EQ(runs[0].blocker, runs[1].id);
-  EXPECT_THAT(a_.Runs("nightly", RunStatus::kSkipped), SizeIs(1));
-}
-
-TEST_P(JobsContract, ARunThatWaitsIsReadyInTheTransactionThatEndsTheOneBefore) {
-  Put("nightly", Overlap::kQueueOne);
-  PassHour();
-  const auto first = a_.Claim();
-  PassHour();
-  PassHour();
-  EXPECT_THAT(Runs("nightly"), ElementsAre("13:00 skipped", "12:00 waiting", "11:00 claimed"));
-  a_.Call(a_.messages(), &messages::Messages::PromoteSome);
-  EXPECT_THAT(a_.Claim(), IsEmpty()) << "it cannot be claimed";
-  EXPECT_EQ(
-      a_.Call(a_.messages(), &messages::Messages::Cancel, {"default", a_.Runs("nightly")[1].id})
-          .outcome,
-      messages::CancelOutcome::kFired)
-      << "nor is it a timer";
-  a_.Ack(first.at(0));
-  EXPECT_THAT(Runs("nightly"), ElementsAre("13:00 skipped", "12:00 ready", "11:00 done"));
-  a_.Settle(Disposition::kDead, a_.Claim().at(0), "never");
-  PassHour();
-  EXPECT_THAT(Runs("nightly").front(), "14:00 ready") << "dead is not running";
-}
-
-TEST_P(JobsContract, ARunThatWaitsForNothingIsFoundByTheNextLook) {
-  Put("nightly", Overlap::kQueueOne);
-  PassHour();
-  const auto first = a_.Claim();
-  PassHour();
-  clock().Advance(1'000);
-  a_.FireAll();
-  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 waiting", "11:00 claimed"));
-  if (store_.is_sqlite()) GTEST_SKIP() << "the tables of the file are Tenure's own";
-  // As if whoever ended it had not seen the one that waits.
-  const auto tables = store::OpenPostgresTables(store_.url());
-  tables->Ask("update tenure.job_runs set state = 2, ended_ms = 1 where state = 0");
-  clock().Advance(60'000);
-  a_.FireAll();
-  EXPECT_THAT(Runs("nightly"), ElementsAre("12:00 ready", "11:00 done"));
-  EXPECT_THAT(a_.Claim(), SizeIs(1));
 }
 
 TEST_P(JobsContract, WithNothingUpForAnHourEachPolicyDoesWhatItSays) {

@@ -66,6 +66,7 @@ void WriteRun(JsonWriter& json, const RunView& run) {
   json.Key("owner");
   run.owner.empty() ? json.Null() : json.Value(std::string_view(run.owner));
   json.Key("claimed_at").TimeOrNull(run.claimed_ms);
+  json.Key("started_at").TimeOrNull(run.started_ms);
   json.Key("held_until").TimeOrNull(run.status == RunStatus::kClaimed ? run.HeldUntilMs() : 0);
   json.Key("retry_at").TimeOrNull(run.status == RunStatus::kRetrying ? run.due_ms : 0);
   json.Key("finished_at").TimeOrNull(run.ended_ms);

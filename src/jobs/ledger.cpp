@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/random_bits.hpp"
+
 namespace tenure::jobs {
 namespace {
 
@@ -38,14 +40,9 @@ Ledger::Ledger(JobRow row, const LiveRuns& live, std::optional<Times> times, con
       rules_(rules),
       now_ms_(now_ms) {}
 
-/// By the random bits of its id alone: the instant in it says when the job was made, and jobs that are
-/// made one after another are to be spread as any others.
+/// Jobs that are made one after another are to be spread as any others.
 std::int64_t Ledger::DelayMs() const {
-  constexpr std::size_t kRandomFrom = 9;
-  std::uint64_t random = 0;
-  for (std::size_t i = kRandomFrom; i < row_.id.bytes.size(); ++i)
-    random = random << 8 | row_.id.bytes[i];
-  return static_cast<std::int64_t>(random %
+  return static_cast<std::int64_t>(base::RandomBitsOf(row_.id) %
                                    (static_cast<std::uint64_t>(row_.definition.jitter_ms) + 1));
 }
 

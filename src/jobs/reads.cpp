@@ -41,12 +41,12 @@ db::Transaction::Pending QueueRuns(db::Transaction& tx, const RunsRequest& reque
 }
 
 RunView ReadRun(const db::Rows::Row& row) {
-  return db::ReadAs<RunView>(row, &RunView::id, &RunView::nominal_ms, &RunView::kind,
-                             &RunView::status, &RunView::made_ms, &RunView::ended_ms,
-                             &RunView::claimed_ms, &RunView::owner, &RunView::attempts,
-                             &RunView::crashes, &RunView::output, &RunView::error, &RunView::reason,
-                             &RunView::blocker, &RunView::first_ms, &RunView::number,
-                             &RunView::lease_until_ms, &RunView::due_ms, &RunView::worker_until_ms);
+  return db::ReadAs<RunView>(
+      row, &RunView::id, &RunView::nominal_ms, &RunView::kind, &RunView::status, &RunView::made_ms,
+      &RunView::ended_ms, &RunView::claimed_ms, &RunView::owner, &RunView::attempts,
+      &RunView::crashes, &RunView::output, &RunView::error, &RunView::reason, &RunView::blocker,
+      &RunView::first_ms, &RunView::number, &RunView::lease_until_ms, &RunView::due_ms,
+      &RunView::worker_until_ms, &RunView::started_ms);
 }
 
 void FindFutureJobs(db::Transaction& tx, db::Items<NamesRequest, FutureReply> items) {

@@ -53,6 +53,7 @@ struct RunView {
   std::int64_t lease_until_ms = 0;
   std::int64_t due_ms = 0;
   std::int64_t worker_until_ms = 0;
+  std::int64_t started_ms = 0;  ///< its first claim
 
   /// Until when whoever has claimed it keeps it, if nothing is heard of him.
   std::int64_t HeldUntilMs() const {

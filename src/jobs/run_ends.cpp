@@ -48,6 +48,11 @@ void RunEnds::Ended(db::Transaction& tx, std::span<const messages::EndedMessage>
   messages::MakeReady(tx, released, now_ms, notifications);
 }
 
+void RunEnds::Returned(db::Transaction& tx, std::span<const messages::ReturnedMessage> returned) {
+  using Message = messages::ReturnedMessage;
+  tx.Queue(sql::kStartRuns, db::Columns(returned, &Message::id, &Message::claimed_ms));
+}
+
 void RunEnds::Revived(db::Transaction& tx, const std::vector<base::Uuid>& ids) {
   tx.Queue(sql::kReviveRuns, db::Columns(ids, std::identity()));
 }

@@ -39,6 +39,8 @@ class RunEnds final : public messages::Follower {
 
   void Ended(db::Transaction& tx, std::span<const messages::EndedMessage> ended,
              std::int64_t now_ms, messages::Notifications& notifications) override;
+  /// When they were begun is kept for whoever looks at the run.
+  void Returned(db::Transaction& tx, std::span<const messages::ReturnedMessage> returned) override;
   void Revived(db::Transaction& tx, const std::vector<base::Uuid>& ids) override;
 
  private:

@@ -421,6 +421,10 @@ class TestFollower final : public Follower {
     MakeReady(tx, {waiting}, now_ms, notifications);
     withdrawn = Withdraw(tx, {unwanted}).size();
   }
+  void Returned(db::Transaction&, std::span<const ReturnedMessage> returned) override {
+    for (const ReturnedMessage& each : returned)
+      told.push_back("returned " + each.id.ToString() + " of " + std::to_string(each.claimed_ms));
+  }
   void Revived(db::Transaction&, const std::vector<base::Uuid>& ids) override {
     for (const base::Uuid& id : ids) told.push_back("revived " + id.ToString());
   }
@@ -453,13 +457,24 @@ TEST_P(MessagesContract, WhoFollowsMessagesIsToldInTheTransactionThatEndsThem) {
   a_.Settle(Disposition::kDead, claimed[1], "no");
   EXPECT_EQ(follower.withdrawn, 1u);
   EXPECT_FALSE(a_.Find(follower.unwanted));
-  EXPECT_EQ(Payloads(a_.Claim("t")), std::vector<std::string>{"4"}) << "it is ready";
+  const auto fourth = a_.Claim("t");
+  ASSERT_EQ(Payloads(fourth), std::vector<std::string>{"4"}) << "it is ready";
+  a_.Settle(Disposition::kUntouched, fourth[0]);
+  clock().Advance(1'000);
+  const std::int64_t claimed_ms = clock().WallMs();
+  const auto again = a_.Claim("t");
+  ASSERT_EQ(again.size(), 1u);
+  clock().Advance(1'000);
+  a_.Settle(Disposition::kRetry, again[0], "later");
+  const std::string returned =
+      "returned " + fourth[0].id.ToString() + " of " + std::to_string(claimed_ms);
   a_.Settle(Disposition::kDone, {{claimed[2].id, claimed[2].fence, "", {}, "7"}});
   DeadChangeRequest redrive;
   redrive.filter.tenant = "default";
   a_.ChangeDead(redrive);
-  EXPECT_EQ(follower.told,
-            (std::vector<std::string>{"dead no", "done 7", "revived " + second.ToString()}));
+  EXPECT_EQ(follower.told, (std::vector<std::string>{"dead no", returned, "done 7",
+                                                     "revived " + second.ToString()}))
+      << "what is given back untouched was not begun";
   redrive.filter.ids = {second};
   EXPECT_TRUE(a_.ChangeDead(redrive).ids.empty()) << "it is redriven already";
 }

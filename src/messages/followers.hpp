@@ -13,7 +13,7 @@
 namespace tenure::messages {
 
 /// A message whose headers begin with this is followed: who wrote it is told in the transaction that
-/// ends it, and in the one that redrives it. (lock_messages.sql and its like compare with the same
+/// ends it, puts it back, or redrives it. (lock_messages.sql and its like compare with the same
 /// text.) Anybody may send such headers: a follower asks its own tables whether the message is its.
 inline constexpr std::string_view kFollowedHeaders = R"({"tenure-job")";
 
@@ -29,6 +29,12 @@ struct EndedMessage {
   std::string error{};
 };
 
+/// A followed message that was begun, and goes back into its line.
+struct ReturnedMessage {
+  base::Uuid id{};
+  std::int64_t claimed_ms = 0;  ///< the claim that is over
+};
+
 /// Who follows messages. Messages know nothing else of it; a message that is not followed costs it
 /// nothing. `tenure.acknowledge` tells it, too (db/migrations/postgres/0014_jobs.sql).
 ///
@@ -39,6 +45,8 @@ class Follower {
   virtual ~Follower() = default;
   virtual void Ended(db::Transaction& tx, std::span<const EndedMessage> ended, std::int64_t now_ms,
                      Notifications& notifications) = 0;
+  /// To be tried again, after a failure or a crash. What is given back untouched is not among them.
+  virtual void Returned(db::Transaction& tx, std::span<const ReturnedMessage> returned) = 0;
   /// Dead ones that are to be done after all.
   virtual void Revived(db::Transaction& tx, const std::vector<base::Uuid>& ids) = 0;
 };
@@ -50,6 +58,9 @@ struct FollowerSlot {
   void Ended(db::Transaction& tx, std::span<const EndedMessage> ended, std::int64_t now_ms,
              Notifications& notifications) const {
     if (follower && !ended.empty()) follower->Ended(tx, ended, now_ms, notifications);
+  }
+  void Returned(db::Transaction& tx, std::span<const ReturnedMessage> returned) const {
+    if (follower && !returned.empty()) follower->Returned(tx, returned);
   }
   void Revived(db::Transaction& tx, const std::vector<base::Uuid>& ids) const {
     if (follower && !ids.empty()) follower->Revived(tx, ids);

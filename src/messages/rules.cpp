@@ -5,6 +5,8 @@
 #include <functional>
 #include <tuple>
 
+#include "base/random_bits.hpp"
+
 namespace tenure::messages {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::size_t kHandedBytes = 24;
 
 /// Evenly spread bits of a failure's own identity.
 std::uint64_t Mix(const base::Uuid& id, std::int64_t failures) {
-  std::uint64_t bits = std::hash<base::Uuid>()(id) + static_cast<std::uint64_t>(failures);
+  std::uint64_t bits = base::RandomBitsOf(id) + static_cast<std::uint64_t>(failures);
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
   bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL;
   return bits ^ (bits >> 31);

@@ -182,6 +182,16 @@ TEST_F(PushDelivery, ANameThatLeadsInsideIsNotConnectedTo) {
   EXPECT_EQ(inside.connections(), 0u);
 }
 
+TEST_F(PushDelivery, ThisHostsOwnNamesLeadNowhereWhoeverLooksThemUp) {
+  TlsReceiver inside(authority_, Always(TlsReceiver::Http(200)));
+  const auto courier = Made({.allowed = {{"*", false}}});
+  const auto reply =
+      Reply(*courier, To("https://localhost:" + std::to_string(inside.port()) + "/"));
+  EXPECT_THAT(reply.error, HasSubstr("not public"));
+  EXPECT_FALSE(reply.maybe_received);
+  EXPECT_EQ(inside.connections(), 0u);
+}
+
 TEST_F(PushDelivery, ANameThatChangesAfterItWasJudgedChangesNothing) {
   TlsReceiver judged(authority_, Always(TlsReceiver::Http(200)), {.names = "DNS:moving.example"});
   // 127.0.0.1 is judged (as an address that only we can reach and may); whoever looked the name up once

@@ -35,6 +35,7 @@ using support::TlsReceiver;
 
 constexpr std::size_t kPushServers = 3;
 constexpr int kMaxInFlight = 8;
+constexpr int kMessages = 150;
 constexpr std::chrono::seconds kPushPatience{180};
 
 /// An endpoint that refuses, has trouble and resets, by turns, and knows to what it said 2xx.
@@ -137,15 +138,16 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
             201);
   std::size_t asked = 0;
   std::string moved;
-  for (int round = 0; round < 4; ++round) {
-    Enqueue(asked, 150);
+  const int rounds = std::getenv("TENURE_TEST_LONG") != nullptr ? 12 : 2;
+  for (int round = 0; round < rounds; ++round) {
+    Enqueue(asked, kMessages);
     const std::size_t before = endpoint_.requests();
     Eventually(
         "requests come", [&] { return endpoint_.requests() > before + 20; }, kPushPatience);
     const std::size_t delivers = AwaitDeliverer(asked);
     asked = Other(delivers);
     const auto began = std::chrono::steady_clock::now();
-    const bool is_stopped = round == 2;
+    const bool is_stopped = round % 3 == 1;
     is_stopped ? servers_[delivers]->Pause() : servers_[delivers]->Kill();
     AwaitDeliverer(asked, delivers);
     const std::size_t then = endpoint_.requests();
@@ -162,7 +164,7 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
       "all are delivered",
       [&] { return store_.Execute("select count(*) from tenure.messages") == "0"; }, kPushPatience);
   EXPECT_EQ(store_.Execute("select count(*) from tenure.dead_letters"), "0");
-  EXPECT_EQ(sent_.size(), 600u);
+  EXPECT_EQ(sent_.size(), static_cast<std::size_t>(rounds * kMessages));
   EXPECT_EQ(endpoint_.Accepted(), sent_) << "M1, M2";
   // Of one that is stopped (SIGSTOP) the connections stay as they are, and the next one begins its own.
   EXPECT_LE(endpoint_.most_at_once(), 2u * kMaxInFlight);

@@ -324,11 +324,11 @@ void ExpectHolds(support::Seeds seeds, const std::map<std::string, double>& at_l
 
 /// Seeds give the same trace each time, whatever ran before.
 template <class OneSeed>
-void ExpectReplays() {
+void ExpectReplays(std::uint64_t seeds = 20) {
   Simulation<OneSeed> one;
   Simulation<OneSeed> another;
   another.Run(1'000);
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) support::ExpectTheSame(one, another, seed);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) support::ExpectTheSame(one, another, seed);
 }
 
 template <class Planted>

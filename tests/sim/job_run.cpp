@@ -1,8 +1,5 @@
 #include "sim/job_run.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 
 namespace tenure::sim {
@@ -15,7 +12,7 @@ constexpr std::int64_t kHourMs = 3'600'000;
 
 /// Of all seeds: a process that begins reads what is there.
 SimulatedZones& Tzdata() {
-  static SimulatedZones zones;
+  static SimulatedZones zones(3'600, 10'800);
   return zones;
 }
 
@@ -51,24 +48,6 @@ const char* TriggerOf(JobRun::Planted planted) {
 }
 
 }  // namespace
-
-/// cctz keeps what it has read for as long as the program runs. So both versions are read at once: which one a
-/// process finds must not depend on when somebody asked for the zone first.
-SimulatedZones::SimulatedZones() {
-  for (const char* version : {"a", "b"}) {
-    Use(version);
-    static_cast<void>(jobs::calendar::Zones(folder()).Find("Sim/Zone"));
-  }
-}
-
-void SimulatedZones::Use(const std::string& version) {
-  std::filesystem::create_directories(dir_ / "Sim");
-  const char* const source = version == "a" ? "Etc/GMT-1" : "Etc/GMT-3";
-  std::filesystem::copy_file(std::filesystem::path("/usr/share/zoneinfo") / source,
-                             dir_ / "Sim" / "Zone",
-                             std::filesystem::copy_options::overwrite_existing);
-  std::ofstream(dir_ / "tzdata.zi") << "# version " << version << "\nZ Sim/Zone 1 - %z\n";
-}
 
 JobRun::JobRun(Ensemble& ensemble, std::uint64_t seed, Planted planted)
     : SeedRun(ensemble, seed, kSteps),
@@ -160,7 +139,7 @@ void JobRun::Put(std::size_t process, const std::string& name) {
     definition.topic = "t";
     if (name == "z") {
       definition.cron = "0 6,18 * * *";
-      definition.zone = "Sim/Zone";
+      definition.zone = SimulatedZones::kZone;
     } else {
       definition.every_ms = name == "j" ? 7'000 : Pick({1'000, 5'000, 60'000});
     }
@@ -263,7 +242,7 @@ void JobRun::OnBefore(std::string_view step) {
 JobCommit JobRun::Commit() const {
   return {.now_ms = begun_ms_ + lead_ms_,
           .fires = queries().contains("jobs.lock_due"),
-          .zone_ms = SimulatedZones::OffsetMs(
+          .zone_ms = Tzdata().OffsetMs(
               const_cast<JobRun*>(this)->server(driven_).jobs.zones().Get()->version())};
 }
 

@@ -8,22 +8,9 @@
 #include "jobs/jobs.hpp"
 #include "sim/frame.hpp"
 #include "sim/job_book.hpp"
+#include "sim/simulated_zones.hpp"
 
 namespace tenure::sim {
-
-/// tzdata with one zone, Sim/Zone, in one of two versions.
-class SimulatedZones {
- public:
-  SimulatedZones();
-  void Use(const std::string& version);
-  std::string folder() const { return dir_.path().string(); }
-  static std::int64_t OffsetMs(const std::string& version) {
-    return (version == "a" ? 1 : 3) * std::int64_t{3'600'000};
-  }
-
- private:
-  support::TempDir dir_{support::Storage::kMemory};
-};
 
 struct JobServer final : Server {
   JobServer(Ensemble::Process& process, const std::string& zones)

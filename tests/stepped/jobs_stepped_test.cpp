@@ -3,7 +3,10 @@
 // the same time, and planted bugs that must be found.
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,6 +14,7 @@
 #include "jobs/jobs.hpp"
 #include "jobs_sql/queries.hpp"
 #include "messages_sql/queries.hpp"
+#include "sim/simulated_zones.hpp"
 #include "stepped/frame.hpp"
 
 namespace tenure::stepped {
@@ -21,6 +25,9 @@ using messages::ClaimedMessage;
 using messages::Disposition;
 
 constexpr std::int64_t kPeriodMs = 1'000;
+/// Of the job whose times move with tzdata.
+constexpr std::int64_t kZonedPeriodMs = 4'000;
+constexpr std::int64_t kLongestJumpMs = 25'000;
 
 /// What is wrong on purpose.
 enum class JobBug { kNothing, kNoCompareAndSet, kLookBeforeLock, kEnqueueLater };
@@ -61,10 +68,10 @@ class BringInHandler final : public db::TypedHandler<BringInRequest, BringInRepl
 };
 
 struct JobServer final : Server {
-  explicit JobServer(Process& its)
+  JobServer(Process& its, const std::string& zones)
       : process(its),
         messages(its.store(), its.wake(), its.name(), its.clock(), its.metrics()),
-        jobs(its.store(), messages, its.wake(), {}, its.metrics()) {}
+        jobs(its.store(), messages, its.wake(), {}, its.metrics(), zones) {}
 
   Process& process;
   messages::Messages messages;
@@ -96,6 +103,8 @@ class JobRun final : public Frame {
   static constexpr const char* kNames[] = {"allow", "skip", "queue"};
   /// What operators do things to all the time. Its schedule stays as it is.
   static constexpr const char* kChanging = "changing";
+  /// Its times move by a second with each version of tzdata.
+  static constexpr const char* kZoned = "zoned";
 
   JobKey KeyOf(const std::string& name) const { return {tenant(), name}; }
   jobs::Definition Defined(const std::string& name) const {
@@ -114,12 +123,20 @@ class JobRun final : public Frame {
       tables().Ask(
           "delete from stepped_later where ctid = any (array(select ctid from stepped_later "
           "for update skip locked))");
-    return std::make_unique<JobServer>(process);
+    return std::make_unique<JobServer>(process, tzdata_.folder());
   }
   void Begin() override {
     claimed_.clear();
+    zoned_ = {};
+    latest_ms_ = clock().WallMs();
+    is_set_back_ = Chance(25);
     for (const char* name : kNames) AskTo(jobs::PutCommand{KeyOf(name), Defined(name)});
     AskTo(jobs::PutCommand{KeyOf(kChanging), Defined(kChanging)});
+    jobs::Definition zoned = Defined("allow");
+    zoned.every_ms = 0;
+    zoned.cron = "*/4 * * * * *";
+    zoned.zone = sim::SimulatedZones::kZone;
+    AskTo(jobs::PutCommand{KeyOf(kZoned), zoned});
   }
   void AskTo(const jobs::JobCommand& command) {
     Ask<jobs::JobOutcome>([&](Process& process, auto done) {
@@ -137,18 +154,28 @@ class JobRun final : public Frame {
   bool IsExpected(const base::Fault& fault) const override {
     return fault.kind() == base::FaultKind::kContended;
   }
-  void BetweenSteps() override { clock().Advance(static_cast<std::int64_t>(Random(60))); }
+  /// Time passes, and now and then the store's clock jumps, in a quarter of the seeds also back.
+  void BetweenSteps() override {
+    const auto jump_ms = static_cast<std::int64_t>(Random(kLongestJumpMs));
+    if (Random(1'000) < 5)
+      is_set_back_ ? clock().StepWall(-jump_ms) : clock().Advance(jump_ms);
+    else
+      clock().Advance(static_cast<std::int64_t>(Random(60)));
+    latest_ms_ = std::max(latest_ms_.load(), clock().WallMs());
+  }
 
-  void OnStep(Process&, std::string_view step) override {
-    if (planted_ != JobBug::kLookBeforeLock || step != "jobs.lock_due") return;
-    // What the transaction that now takes its locks will take for live.
-    tables().Ask("delete from stepped_live");
-    tables().Ask(
-        "insert into stepped_live select a.pid, j.id, (select r.id from tenure.job_runs r where "
-        "r.job_id = j.id and r.state = 0 order by r.nominal_ms desc limit 1), (select count(*) "
-        "from "
-        "tenure.job_runs r where r.job_id = j.id and r.state = 1) from tenure.jobs j, "
-        "pg_stat_activity a where a.datname = current_database()");
+  void OnStep(Process& process, std::string_view step) override {
+    if (planted_ != JobBug::kLookBeforeLock || step != "begin") return;
+    // What the transaction that now begins will take for live, whatever others do before it has its locks.
+    for (db::Lane* lane : process.store().AllLanes()) {
+      const int pid = BackendPidOf(lane->connection());
+      tables().Ask(fmt::format("delete from stepped_live where pid = {}", pid));
+      tables().Ask(fmt::format(
+          "insert into stepped_live select {}, j.id, (select r.id from tenure.job_runs r where "
+          "r.job_id = j.id and r.state = 0 order by r.nominal_ms desc limit 1), (select count(*) "
+          "from tenure.job_runs r where r.job_id = j.id and r.state = 1) from tenure.jobs j",
+          pid));
+    }
   }
 
   void Submit(Process& process) override {
@@ -157,7 +184,9 @@ class JobRun final : public Frame {
     if (roll < 40) return SubmitFire(server);
     if (roll < 57) return SubmitClaim(server);
     if (roll < 78) return SubmitSettle(server);
-    if (roll < 82) return SubmitTrigger(server);
+    if (roll < 81) return SubmitTrigger(server);
+    if (roll < 83) return tzdata_.Use(Chance(50) ? "a" : "b");
+    if (roll < 86) return SubmitRenewal(server);
     if (roll < 97) return SubmitChange(server);
     server.messages.PromoteSome(Expected());
   }
@@ -198,6 +227,51 @@ class JobRun final : public Frame {
     server.jobs.Change(jobs::TriggerCommand{KeyOf("allow"), {}}, Wrote(server));
   }
 
+  void SubmitRenewal(JobServer& server) {
+    server.jobs.zones().Renew();
+    server.jobs.Change(jobs::RecomputeCommand{KeyOf(kZoned)}, Wrote(server));
+  }
+
+  /// Whoever decides about the zoned job decides all times from its next one on, as the tzdata of its process names
+  /// them, and leaves the first that is neither decided nor due.
+  void OnCommit(Process& process) override {
+    if (!process.queries.contains("jobs.lock_due") && !process.queries.contains("jobs.lock_jobs"))
+      return;
+    const auto job =
+        tables().Ask(std::string("select next_ms from tenure.jobs where name = '") + kZoned + "'");
+    if (job.empty()) return;
+    const std::int64_t offset_ms =
+        tzdata_.OffsetMs(ServerOf<JobServer>(process).jobs.zones().Get()->version());
+    const auto named_from = [&](std::int64_t from_ms) {
+      const std::int64_t rest = (from_ms + offset_ms) % kZonedPeriodMs;
+      return from_ms + (rest == 0 ? 0 : kZonedPeriodMs - rest);
+    };
+    const std::int64_t before_ms = std::exchange(zoned_.next_ms, std::stoll(job[0][0]));
+    std::set<std::int64_t> written;
+    for (const auto& row :
+         tables().Ask(std::string("select r.id, r.nominal_ms, case r.state when 4 then "
+                                  "r.first_ms else r.nominal_ms end from tenure.job_runs r join "
+                                  "tenure.jobs j on j.id = r.job_id where j.name = '") +
+                      kZoned + "'")) {
+      if (!zoned_.runs.insert(row[0]).second) continue;
+      const std::int64_t last_ms = std::stoll(row[1]);
+      for (std::int64_t at = std::stoll(row[2]); at <= last_ms; at += kZonedPeriodMs)
+        if (!written.insert(at).second) Violation("M3: a time of the zoned job was decided twice");
+    }
+    std::int64_t wanted_ms = named_from(before_ms);
+    for (const std::int64_t at : written) {
+      if (before_ms > 0 && at != wanted_ms)
+        Violation(fmt::format("M3: the zoned job decides {}, and {} was next", Since(at),
+                              Since(wanted_ms)));
+      wanted_ms = at + kZonedPeriodMs;
+      zoned_.decided_ms = std::max(zoned_.decided_ms, at);
+    }
+    if (zoned_.next_ms == before_ms) return;
+    if (named_from(zoned_.next_ms) != zoned_.next_ms || zoned_.next_ms <= zoned_.decided_ms ||
+        zoned_.next_ms - kZonedPeriodMs > std::max(zoned_.decided_ms, latest_ms_.load()))
+      Violation(fmt::format("M3: the next time of the zoned job is {}", Since(zoned_.next_ms)));
+  }
+
   void SubmitChange(JobServer& server) {
     const JobKey key = KeyOf(kChanging);
     const auto change = [&](jobs::JobCommand command) {
@@ -231,6 +305,7 @@ class JobRun final : public Frame {
     for (const char* name : kNames) CheckTimes(name);
     for (const char* name : {"skip", "queue"}) CheckOverlap(name);
     if (!has_violations()) CheckGoesOn();
+    tzdata_.Use("a");  // the next seed begins with it
   }
 
   std::int64_t Number(const std::string& sql) { return tables().Number(sql); }
@@ -280,6 +355,8 @@ class JobRun final : public Frame {
 
   /// No run of the schedule was written, or began to be ready, while another one was not over.
   void CheckOverlap(const std::string& name) {
+    // Instants say nothing about what came first when the clock went back.
+    if (name == "skip" && is_set_back_) return;
     if (Number("select count(*) from tenure.job_runs a join tenure.job_runs b on b.job_id = "
                "a.job_id and b.nominal_ms > a.nominal_ms and a.state in (0, 2, 3) and b.state in "
                "(0, 2, 3) join tenure.jobs j on j.id = a.job_id and j.name = '" +
@@ -315,8 +392,18 @@ class JobRun final : public Frame {
   const JobBug planted_;
   BringInHandler bring_in_;
 
+  sim::SimulatedZones tzdata_{0, 1};
+
   // Of one run.
   std::vector<ClaimedMessage> claimed_;
+  bool is_set_back_ = false;
+  std::atomic<std::int64_t> latest_ms_{0};  // that the store's clock ever showed
+  struct Zoned {
+    std::int64_t next_ms = 0;
+    std::int64_t decided_ms = 0;
+    std::set<std::string> runs{};
+  };
+  Zoned zoned_;
 };
 
 TEST(SteppedJobs, M3_HoldsInEveryInterleavingAndNothingDeadlocks) {

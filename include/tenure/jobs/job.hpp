@@ -68,7 +68,8 @@ struct Run {
   RunKind kind = RunKind::kSchedule;
   RunStatus status = RunStatus::kReady;
   std::string owner{};
-  std::int64_t claimed_ms = 0;
+  std::int64_t claimed_ms = 0;  ///< its latest claim
+  std::int64_t started_ms = 0;  ///< its first claim
   std::int64_t finished_ms = 0;
   std::int64_t attempts = 0;
   std::int64_t crashes = 0;

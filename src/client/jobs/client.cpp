@@ -133,6 +133,7 @@ Run RunOf(json::object from) {
   run.status = StatusOf(from, "status");
   run.owner = client::OptionalText(from, "owner");
   run.claimed_ms = client::Time(from, "claimed_at");
+  run.started_ms = client::Time(from, "started_at");
   run.finished_ms = client::Time(from, "finished_at");
   run.attempts = client::OptionalInteger(from, "attempts");
   run.crashes = client::OptionalInteger(from, "crashes");

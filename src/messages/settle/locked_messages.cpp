@@ -88,6 +88,11 @@ void Changes::Apply(db::Transaction& tx, std::int64_t now_ms) {
                db::Inside(&Buried::message, &Held::attempts, &Held::crashes), &Buried::error),
            now_ms);
   tx.Queue(sql::kExtendMessages, db::Columns(extended_, &Extended::id, &Extended::lease_until_ms));
+  std::vector<ReturnedMessage> returned;
+  for (const Back& each : back_)
+    if (each.message->is_followed && each.message->attempts + each.message->crashes > 0)
+      returned.push_back({each.id, each.message->claimed_ms});
+  followers_.Returned(tx, returned);
   std::vector<EndedMessage> ended;
   for (const Buried& each : buried_)
     if (each.message->is_followed)

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "db/evidence.hpp"
 #include "db/operation.hpp"
 #include "messages/followers.hpp"
@@ -53,7 +54,7 @@ inline db::LaneName LaneFor(Locked locked) {
   return locked == Locked::kAwait ? db::LaneName::UserKeys() : kSettleLane;
 }
 inline std::size_t KeyHashOf(const SettleRequest& request) {
-  return request.settlements.empty() ? 0 : std::hash<base::Uuid>()(request.settlements.front().id);
+  return request.settlements.empty() ? 0 : base::RandomBitsOf(request.settlements.front().id);
 }
 
 /// What acknowledgements brought besides their answers.
