@@ -78,6 +78,13 @@ Problem KeyUnderWay() {
           .retry_after_s = 1};
 }
 
+void ReplyMade(const ExchangePtr& exchange, base::StoredAnswer answer) {
+  Response response{.status = static_cast<int>(answer.status), .body = std::move(answer.body)};
+  if (!answer.location.empty())
+    response.headers.emplace_back("Location", std::move(answer.location));
+  exchange->Reply(std::move(response));
+}
+
 void ReplyStored(const ExchangePtr& exchange, base::StoredAnswer answer) {
   // It may come from the store, where somebody may have written anything.
   const bool sound =
@@ -87,10 +94,7 @@ void ReplyStored(const ExchangePtr& exchange, base::StoredAnswer answer) {
   if (!sound)
     return exchange->Reply(
         base::Fault(base::FaultKind::kStatement, "the answer that is kept makes no sense"));
-  Response response{.status = static_cast<int>(answer.status), .body = std::move(answer.body)};
-  if (!answer.location.empty())
-    response.headers.emplace_back("Location", std::move(answer.location));
-  exchange->Reply(std::move(response));
+  ReplyMade(exchange, std::move(answer));
 }
 
 }  // namespace tenure::http

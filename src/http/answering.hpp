@@ -29,6 +29,8 @@ std::optional<base::IdempotencyKey> FindIdempotencyKey(const ExchangePtr& exchan
 Problem KeyOfAnotherRequest();
 /// 409: the first request with this key is under way.
 Problem KeyUnderWay();
+/// Answers what was made here and is kept for repetitions.
+void ReplyMade(const ExchangePtr& exchange, base::StoredAnswer answer);
 /// Answers as the first request with this key was answered.
 void ReplyStored(const ExchangePtr& exchange, base::StoredAnswer answer);
 

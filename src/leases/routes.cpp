@@ -155,7 +155,7 @@ BreakCommand DecodeBreak(const ExchangePtr& exchange) {
 void ReplyBroken(const ExchangePtr& exchange, const BreakOutcome& outcome) {
   if (outcome.guarded) return exchange->Reply(GuardedProblem(outcome));
   if (outcome.fence == 0) return exchange->Reply(UnknownLease(exchange));
-  http::ReplyStored(exchange, *BreakAnswer(outcome));
+  http::ReplyMade(exchange, *BreakAnswer(outcome));
 }
 
 void Break(Leases& leases, const ExchangePtr& exchange) {

@@ -372,17 +372,18 @@ void RotateKey(const RouteParts& parts, const ExchangePtr& exchange) {
     to->ReplyJson(RotatedJson(outcome, &key));
   };
   if (auto once = http::FindIdempotencyKey(exchange))
-    return parts.seats.SettleOnce(
-        std::move(command), *std::move(once), http::Acting(exchange, kRotateKey),
-        http::AnsweringOnce(
-            exchange,
-            [first](const ExchangePtr& to, const Outcome& outcome) {
-              first(to, std::get<AdminOutcome>(outcome));
-            },
-            [](const ExchangePtr& to, base::StoredAnswer answer) {
-              answer.body = R"({"license_key":null,)" + answer.body.substr(1);
-              http::ReplyStored(to, std::move(answer));
-            }));
+    return parts.seats.SettleOnce(std::move(command), *std::move(once),
+                                  http::Acting(exchange, kRotateKey),
+                                  http::AnsweringOnce(
+                                      exchange,
+                                      [first](const ExchangePtr& to, const Outcome& outcome) {
+                                        first(to, std::get<AdminOutcome>(outcome));
+                                      },
+                                      [](const ExchangePtr& to, base::StoredAnswer answer) {
+                                        if (answer.body.starts_with('{'))
+                                          answer.body.replace(0, 1, R"({"license_key":null,)");
+                                        http::ReplyStored(to, std::move(answer));
+                                      }));
   parts.seats.Settle<AdminOutcome>(std::move(command), http::Acting(exchange, kRotateKey),
                                    Answering(exchange, first));
 }

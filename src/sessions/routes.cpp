@@ -90,7 +90,7 @@ void RefuseForeign(const Parts& parts, const ExchangePtr& exchange, const PutReq
 void Put(const Parts& parts, const ExchangePtr& exchange) {
   const PutRequest request = DecodePut(exchange);
   const auto answer = [parts, request](const ExchangePtr& to, const PutReply& reply) {
-    if (auto told = PutAnswer(reply)) return http::ReplyStored(to, *std::move(told));
+    if (auto told = PutAnswer(reply)) return http::ReplyMade(to, *std::move(told));
     RefuseForeign(parts, to, request);
   };
   if (auto key = http::FindIdempotencyKey(exchange))

@@ -78,7 +78,7 @@ void List(Tasks& tasks, const ExchangePtr& exchange) {
 void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task if_unknown) {
   auto answer = [if_unknown = std::move(if_unknown)](const ExchangePtr& to,
                                                      const TriggerOutcome& outcome) mutable {
-    if (auto told = TriggerAnswer(outcome)) return http::ReplyStored(to, *std::move(told));
+    if (auto told = TriggerAnswer(outcome)) return http::ReplyMade(to, *std::move(told));
     if_unknown();
   };
   if (auto key = http::FindIdempotencyKey(exchange))
