@@ -1,7 +1,7 @@
 """An HTTPS server whose paths misbehave. Run as a program: PORT CERT KEY FILE.
 
-/hang never answers, /reset closes without an answer, /redirect leads elsewhere; everything else is 204, and how many
-milliseconds after its ce-time it came is a line of FILE."""
+/hang never answers, /reset closes without an answer, /redirect leads elsewhere; everything else is 204. A line of FILE for
+each that hangs, and for each 204 how many milliseconds after its ce-time it came."""
 
 import asyncio
 import calendar
@@ -28,6 +28,7 @@ async def serve(reader, writer, note):
             await reader.readexactly(int(fields.get("content-length", 0)))
             path = head.split(" ", 2)[1]
             if path.startswith("/hang"):
+                note.write("hangs\n")
                 await reader.read()  # until the other side gives up
                 return
             if path.startswith("/reset"):

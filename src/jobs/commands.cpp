@@ -62,9 +62,9 @@ Flags ZoneFlags() {
   using namespace cli;  // the words of its table
   return {
       Value("--zone", "ZONE", "An IANA time zone, such as Europe/Berlin [UTC].").As("time_zone"),
-      Value("--gap", "POLICY", "end_of_gap or skip: a time that the clock leaves out.", Word)
+      Value("--gap", "end_of_gap|skip", "For a time that the clock leaves out [end_of_gap].", Word)
           .As("gap"),
-      Value("--repeat", "POLICY", "first, second or both: a time that it shows twice.", Word)
+      Value("--repeat", "first|second|both", "For a time that it shows twice [first].", Word)
           .As("repeat")};
 }
 
@@ -128,11 +128,10 @@ cli::Commands LookCommands() {
                .summary = "List the runs of a job, the latest first",
                .notes = "Skipped ones are among them; `tenure why job NAME` says why.\n\nExample:\n"
                         "  tenure job runs nightly --status dead\n",
-               .flags = TheJob() + Flags{Value("--status", "STATUS",
-                                               "Only those that are ready, waiting, claimed, "
-                                               "retrying, done, dead or skipped.",
-                                               Word)
-                                             .As("status")},
+               .flags = TheJob() +
+                        Flags{Value("--status", "ready|waiting|claimed|retrying|done|dead|skipped",
+                                    "Only those in this state.", Word)
+                                  .As("status")},
                .path = "/api/v1/jobs/{NAME}/runs",
                .columns = {{"NOMINAL TIME", 24, "nominal_time"},
                            {"KIND", 8, "kind"},
@@ -171,8 +170,11 @@ cli::Commands ChangeCommands() {
                      Value("--every", "DURATION", "Or how often, such as 90s.").As("every"),
                      Value("--payload", "JSON", "Of each message [null].", Json).AsJson("payload"),
                      Value("--priority", "0-9", "0 is first [5].", Number(0, 9)).AsJson("priority"),
-                     Value("--missed", "POLICY", "skip, once or all [once].", Word).As("missed"),
-                     Value("--overlap", "POLICY", "allow, skip or queue_one [skip].", Word)
+                     Value("--missed", "skip|once|all",
+                           "What becomes of times that passed meanwhile [once].", Word)
+                         .As("missed"),
+                     Value("--overlap", "allow|skip|queue_one", "While a run is not over [skip].",
+                           Word)
                          .As("overlap"),
                      Value("--starts", "TIME", "Not before.").As("starts_at"),
                      Value("--ends", "TIME", "Only before.").As("ends_at")} +

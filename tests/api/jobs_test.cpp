@@ -77,6 +77,26 @@ TEST_P(JobsOfServer, WhatCannotBeMeantIs422WithItsFieldAndPlace) {
   EXPECT_EQ(Named(preview), "cron@4");
 }
 
+TEST_P(JobsOfServer, CommandsPassEachPolicyOn) {
+  const auto server = store_.Serve();
+  const auto run = [&](std::vector<std::string> words) {
+    return RunTenure(std::move(words), {{"TENURE_SERVER", server->Url()}});
+  };
+  const auto put = run({"job", "put", "nightly", "--topic", "t", "--cron", "30 2 * * *", "--zone",
+                        "Europe/Berlin", "--missed", "all", "--overlap", "queue_one", "--gap",
+                        "skip", "--repeat", "both"});
+  EXPECT_EQ(put.exit_code, 0) << put.err;
+  const Json job = Api(*server).Get(kJobs + std::string("nightly")).Json();
+  for (const auto& [field, word] : {std::pair{"missed", "all"}, std::pair{"overlap", "queue_one"},
+                                    std::pair{"gap", "skip"}, std::pair{"repeat", "both"}})
+    EXPECT_EQ(job[field].Text(), word);
+  EXPECT_EQ(run({"job", "trigger", "nightly"}).exit_code, 0);
+  EXPECT_THAT(run({"job", "runs", "nightly", "--status", "ready"}).out, HasSubstr("trigger"));
+  const auto refused = run({"job", "runs", "nightly", "--status", "asleep"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("retrying, done, dead or skipped"));
+}
+
 TEST_P(JobsOfServer, ARunThatIsRetriedForAnHourHoldsBackTheNextOneAndWhySaysWhichAndUntilWhen) {
   const auto server = store_.Serve();
   const Api api(*server);

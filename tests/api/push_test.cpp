@@ -312,8 +312,8 @@ class PushReceivers : public Push {
     support::ReplaceFile(folder_ / "key.pem", own.key);
     return folder_ / name;
   }
-  /// All messages are taken, also while two secrets sign, of which the receiver knows one.
-  void ExpectAccepted(std::vector<std::string> argv) {
+  /// All messages are taken, also while two secrets sign, of which the receiver knows one: the old one, then the new.
+  void ExpectAccepted(const std::vector<std::string>& argv) {
     const support::ReservedPort port;
     const std::string url = "https://127.0.0.1:" + std::to_string(port.number()) + "/";
     const auto server = store_.Serve(Flags());
@@ -321,20 +321,30 @@ class PushReceivers : public Push {
     const auto made = api.Call("PUT", std::string(kSubscriptions) + "s",
                                Wish("orders", url, R"(,"enabled":false)"));
     ASSERT_EQ(made.status, 201) << made.body;
-    support::Process receiver({.argv = std::move(argv),
-                               .environment = {{"SECRET", made.Json()["secret"].Text()},
-                                               {"PORT", std::to_string(port.number())}},
-                               .working_dir = folder_.path()});
-    Eventually("it listens", [&] {
-      return api.Call("POST", std::string(kSubscriptions) + "s/test", "{}")
-                 .Json()["status"]
-                 .Dump() == "204";
-    });
+    std::optional<support::Process> receiver;
+    const auto receive = [&](const std::string& secret) {
+      receiver.reset();
+      receiver.emplace(support::ProcessOptions{
+          .argv = argv,
+          .environment = {{"SECRET", secret}, {"PORT", std::to_string(port.number())}},
+          .working_dir = folder_.path()});
+      Eventually("it listens", [&] {
+        return api.Call("POST", std::string(kSubscriptions) + "s/test", "{}")
+                   .Json()["status"]
+                   .Dump() == "204";
+      });
+    };
+    receive(made.Json()["secret"].Text());
     EXPECT_EQ(api.Call("PUT", std::string(kSubscriptions) + "s", Wish("orders", url)).status, 200);
     Send(api, "orders", 5);
-    EXPECT_EQ(api.Call("POST", std::string(kSubscriptions) + "s/rotate", "{}").status, 200);
+    const auto rotated = api.Call("POST", std::string(kSubscriptions) + "s/rotate", "{}");
+    ASSERT_EQ(rotated.status, 200);
     Send(api, "orders", 5);
     Eventually("all are acknowledged", [&] { return Of(api, "s")["delivered"].Int() == 10; });
+    receive(rotated.Json()["secret"].Text());
+    Send(api, "orders", 5);
+    Eventually("so they are by the new secret",
+               [&] { return Of(api, "s")["delivered"].Int() == 15; });
     EXPECT_EQ(Of(api, "s")["failed"].Int(), 0);
     const HttpResponse replaced =
         api.Call("PUT", std::string(kSubscriptions) + "s",
@@ -357,6 +367,9 @@ TEST_P(PushReceivers, ThatOfThePublicPackageAcceptsEveryDelivery) {
 }
 
 TEST_P(PushReceivers, ThatOfPythonAcceptsEveryDelivery) {
+  EXPECT_EQ(support::ReadFile(Written("python", "receiver.py")),
+            support::ReadFile(support::SourceDir() / "examples" / "push" / "receiver.py"))
+      << "the page's tour runs the latter";
   ExpectAccepted({"python3", Written("python", "receiver.py").string()});
 }
 

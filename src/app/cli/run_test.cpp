@@ -49,6 +49,20 @@ TEST(Program, EveryCommandHasAHelpPageThatFitsATerminal) {
   }
 }
 
+TEST(Program, WhatAFlagDoesNotTakeIsRefusedInWordsThatNameTheFlag) {
+  for (const cli::Command& command : AllCommands())
+    for (const cli::Flag& flag : command.flags) {
+      if (!flag.check || !flag.name.starts_with("--")) continue;
+      try {
+        flag.check(flag, "no such thing");
+      } catch (const cli::UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(std::string(flag.name))) << command.words;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << command.words << " " << flag.name << ": " << error.what();
+      }
+    }
+}
+
 TEST(Program, HelpMayAlsoStandInFront) {
   EXPECT_EQ(RunTenure({"help", "session", "put"}).out, RunTenure({"session", "put", "--help"}).out);
   EXPECT_EQ(RunTenure({"help", "session"}).out, RunTenure({"session", "--help"}).out);
