@@ -7,6 +7,7 @@
 #include "db/sqlite/engine.hpp"
 #include "db_sql/queries.hpp"
 #include "messages_sql/queries.hpp"
+#include "queues_sql/queries.hpp"
 
 namespace bench {
 namespace {
@@ -16,7 +17,8 @@ namespace db = tenure::db;
 std::span<const db::Query* const> Queries() {
   static const std::vector<const db::Query*> all = [] {
     std::vector<const db::Query*> queries;
-    for (const auto module : {db::sql::All(), tenure::messages::sql::All()})
+    for (const auto module :
+         {db::sql::All(), tenure::messages::sql::All(), tenure::queues::sql::All()})
       queries.insert(queries.end(), module.begin(), module.end());
     return queries;
   }();
@@ -44,7 +46,8 @@ std::unique_ptr<db::Engine> MakeEngine(const std::string& place,
 LocalMessages::LocalMessages(const std::string& place)
     : store_(MakeEngine(place, metrics_), {}, tenure::base::SystemClock(), metrics_),
       wake_(tenure::base::SystemClock()),
-      messages_(store_, wake_, "bench", tenure::base::SystemClock(), metrics_) {
+      messages_(store_, wake_, "bench", tenure::base::SystemClock(), metrics_),
+      queues_(store_, wake_, messages_, tenure::base::SystemClock()) {
   store_.Open();
   store_.Start();
   wake_.Start();

@@ -6,12 +6,13 @@
 #include "base/clock.hpp"
 #include "db/store.hpp"
 #include "messages/messages.hpp"
+#include "queues/queues.hpp"
 #include "telemetry/metrics.hpp"
 #include "wake/registry.hpp"
 
 namespace bench {
 
-/// Messages in this process, without a server: an engine, its lanes and the capability on top, made
+/// Messages and ordered queues in this process, without a server: an engine, its lanes and the capability on top, made
 /// as the server makes them. Nothing promotes or reaps: that is no part of what is measured.
 class LocalMessages {
  public:
@@ -21,12 +22,14 @@ class LocalMessages {
 
   tenure::messages::Messages& operator*() { return messages_; }
   tenure::messages::Messages* operator->() { return &messages_; }
+  tenure::queues::Queues& queues() { return queues_; }
 
  private:
   tenure::telemetry::Registry metrics_;
   tenure::db::Store store_;
   tenure::wake::Registry wake_;
   tenure::messages::Messages messages_;
+  tenure::queues::Queues queues_;
 };
 
 }  // namespace bench

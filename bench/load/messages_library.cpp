@@ -13,15 +13,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <future>
-#include <mutex>
 #include <thread>
 
 #include "client.hpp"
 #include "latencies.hpp"
 #include "local_messages.hpp"
+#include "loops.hpp"
 #include "message_batch.hpp"
 #include "options.hpp"
 
@@ -83,25 +82,6 @@ std::uint64_t CheckedDone(const SettleResult& result) {
     if (outcome != messages::SettleOutcome::kDone) Die("a message was not acknowledged");
   return result.reply.outcomes.size();
 }
-
-/// Several loops that go on by themselves, on the lanes' threads; `Await` until all have ended.
-class Loops {
- public:
-  explicit Loops(std::size_t count) : running_(count) {}
-  void End() {
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) ended_.notify_all();
-  }
-  void Await() {
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [&] { return running_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  std::size_t running_;  // guarded by mutex_
-};
 
 /// Batches in flight until `more` says no. Returns how many messages went in.
 std::uint64_t EnqueueWhile(LocalMessages& local, std::uint64_t topics, std::size_t in_flight,

@@ -8,6 +8,9 @@
 namespace tenure::queues {
 namespace {
 
+/// Messages of one transaction of which spans are recorded.
+constexpr std::int64_t kMostTraced = 1'000;
+
 /// Where a session counts.
 struct Standing {
   std::int64_t ready = 0;
@@ -182,7 +185,8 @@ void Batch::Count() {
       // One that another consumer took over in this transaction was past its deadline.
       effects_.turns.push_back(
           {queue, row.entity, row.ended == End::kNone ? End::kExpired : row.ended, !old.HasWork(),
-           now_ms_, now_ms_ - old.turn_ms, old.turn_count + session.completed()});
+           now_ms_, now_ms_ - old.turn_ms, old.turn_count + session.completed(), row.name,
+           session.queue().settings.scope});
     const bool was_parked = old.state == queues::State::kParked;
     const bool is_parked = row.state == queues::State::kParked;
     const Moved moved{row.next - old.next, session.completed(),
@@ -195,6 +199,40 @@ void Batch::Count() {
     sum.retried += moved.retried;
     sum.parked += moved.parked;
     sum.skipped += moved.skipped;
+  }
+}
+
+/// What was completed, and a head that failed.
+void Batch::LoadHandled(db::Transaction& tx) {
+  struct Span {
+    base::Uuid session{};
+    std::int64_t first = 0;
+    std::int64_t past = 0;
+  };
+  std::vector<Span> spans;
+  std::vector<const Session*> of;
+  for (const auto& [id, session] : sessions_) {
+    const SessionRow& old = session.old();
+    const bool failed = session.row().attempts > old.attempts || !session.deaths().empty();
+    const std::int64_t past = std::max(session.row().head, failed ? old.head + 1 : 0);
+    if (past <= old.head || (session.completed() == 0 && !failed)) continue;
+    spans.push_back({id, old.head, past});
+    of.push_back(&session);
+  }
+  const db::Rows rows = tx.Run(
+      sql::kLoadTraces, db::Columns(spans, &Span::session, &Span::first, &Span::past), kMostTraced);
+  for (const auto row : rows) {
+    const Session& session = *of[row.ordinal()];
+    const SessionRow& old = session.old();
+    const std::int64_t sequence = row.Int(0);
+    // A report restarts the lease, and hands out what comes next.
+    const std::int64_t handed_ms = std::max(old.turn_ms, old.lease_until_ms - old.lease_ms);
+    const bool dead =
+        std::ranges::find(session.deaths(), sequence, &Death::sequence) != session.deaths().end();
+    effects_.handled.push_back({session.queue().name, row.Uuid(1), std::string(row.Text(2)),
+                                sequence == old.head ? old.attempts + 1 : 1, now_ms_,
+                                std::max<std::int64_t>(0, now_ms_ - handed_ms),
+                                sequence < session.row().head && !dead});
   }
 }
 

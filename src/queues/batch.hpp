@@ -70,6 +70,8 @@ class Batch {
   void WriteState(const base::Uuid& session, std::string state, std::int64_t fence);
 
   void Apply(db::Transaction& tx);
+  /// After Apply: of what was reported, what its senders' traces are. Only where traces are recorded.
+  void LoadHandled(db::Transaction& tx);
   /// After Apply.
   const Effects& effects() const { return effects_; }
 

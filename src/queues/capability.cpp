@@ -45,8 +45,9 @@ void DrainAll(Queues& queues) {
 
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const config::Settings& settings = parts.settings;
-  const auto object = std::make_shared<Queues>(
-      parts.store, parts.wake, others.Of<messages::Messages>(), parts.clock, &parts.metrics);
+  const auto object =
+      std::make_shared<Queues>(parts.store, parts.wake, others.Of<messages::Messages>(),
+                               parts.clock, &parts.metrics, &parts.tracer);
   Queues& queues = *object;
   server::Running running;
   running.object = object;

@@ -22,6 +22,19 @@ struct EndedTurn {
   std::int64_t at_ms = 0;     ///< when it ended
   std::int64_t ms = 0;        ///< how long it was
   std::int64_t messages = 0;  ///< that were completed in it
+  std::string session{};      ///< its printed name
+  Scope scope = Scope::kNone;
+};
+
+/// A message that a holder has reported on.
+struct HandledMessage {
+  std::string queue{};
+  base::Uuid id{};
+  std::string trace{};  ///< what its sender said that it hangs below
+  std::int64_t delivery_count = 1;
+  std::int64_t at_ms = 0;  ///< of the report
+  std::int64_t ms = 0;     ///< since it was handed out
+  bool done = false;       ///< or it failed
 };
 
 /// What became of a queue's messages.
@@ -37,6 +50,7 @@ struct Moved {
 struct Effects {
   messages::Notifications notifications{};
   std::vector<EndedTurn> turns{};
+  std::vector<HandledMessage> handled{};  ///< where traces are recorded
   std::map<std::string, Moved> moved{};   ///< by queue
   std::vector<std::int64_t> handed_ms{};  ///< how long each message waited that was handed out
 };
@@ -45,6 +59,7 @@ class Probe;
 
 /// After COMMIT. `probe` null: nobody counts.
 void Tell(const Effects& effects, wake::Registry& wake, Probe* probe);
+bool RecordsTraces(const Probe* probe);
 
 /// A handler whose transactions change sessions.
 template <class Request, class Reply>
@@ -56,6 +71,7 @@ class ChangingHandler : public db::TypedHandler<Request, Reply, Effects> {
 
  protected:
   void DoneItems(Items, const Effects& effects) override { Tell(effects, wake_, probe_); }
+  bool RecordsTraces() const { return queues::RecordsTraces(probe_); }
 
   const std::string_view process_;
 

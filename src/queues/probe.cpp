@@ -5,6 +5,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/time_text.hpp"
+
 namespace tenure::queues {
 namespace {
 
@@ -59,8 +61,11 @@ void Tell(const Effects& effects, wake::Registry& wake, Probe* probe) {
   if (probe) probe->Done(effects);
 }
 
-Probe::Probe(telemetry::Registry& metrics)
+bool RecordsTraces(const Probe* probe) { return probe && probe->RecordsTraces(); }
+
+Probe::Probe(telemetry::Registry& metrics, telemetry::Tracer* tracer)
     : metrics_(metrics),
+      tracer_(tracer),
       handout_(metrics.GetHistogram("queue_handout_seconds",
                                     "From a message's commit to when it was handed out.",
                                     telemetry::LatencyBounds(), telemetry::kMicrosPerSecond)) {
@@ -76,10 +81,38 @@ std::string Probe::NameOf(const std::string& queue) {
 
 void Probe::Done(const Effects& effects) {
   for (const std::int64_t ms : effects.handed_ms) handout_.ObserveMs(ms);
+  if (RecordsTraces()) {
+    for (const EndedTurn& turn : effects.turns) RecordTurn(turn);
+    for (const HandledMessage& each : effects.handled) RecordHandling(each);
+  }
   if (effects.turns.empty() && effects.moved.empty()) return;
   const base::Lock lock(mutex_);
   for (const EndedTurn& turn : effects.turns) EndTurn(turn);
   for (const auto& [queue, moved] : effects.moved) Move(NameOf(queue), moved);
+}
+
+/// From an accept to the end of its hold: a trace of its own, since it spans many deliveries.
+void Probe::RecordTurn(const EndedTurn& turn) const {
+  telemetry::Span span =
+      tracer_->StartAgo("session_lifecycle", std::nullopt, std::max<std::int64_t>(0, turn.ms));
+  span.Set("session.id", turn.session);
+  span.Set("bot.name", turn.queue);
+  span.Set("ordering.scope", ToText(turn.scope));
+  span.Set("session.start_time", base::UtcText(turn.at_ms - turn.ms));
+  span.Set("session.outcome", ToText(turn.end));
+  span.Set("session.messages", turn.messages);
+}
+
+/// From the hand-out to the report, below what the message's sender said.
+void Probe::RecordHandling(const HandledMessage& message) const {
+  const auto parent = telemetry::ParseTraceParent(message.trace);
+  if (!parent) return;
+  telemetry::Span span = tracer_->StartAgo("message_processing", parent, message.ms);
+  span.Set("message.id", message.id.ToString());
+  span.Set("message.delivery_count", message.delivery_count);
+  span.Set("processing.start_time", base::UtcText(message.at_ms - message.ms));
+  span.Set("bot.name", message.queue);
+  span.Set("message.result", message.done ? "done" : "failed");
 }
 
 void Probe::EndTurn(const EndedTurn& turn) {

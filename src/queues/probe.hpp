@@ -13,6 +13,7 @@
 #include "queues/effects.hpp"
 #include "queues/tidy.hpp"
 #include "telemetry/metrics.hpp"
+#include "telemetry/trace.hpp"
 
 namespace tenure::queues {
 
@@ -20,7 +21,11 @@ namespace tenure::queues {
 /// operators' listener shows them (telemetry::Audience). Bots beyond 200 share a name.
 class Probe {
  public:
-  explicit Probe(telemetry::Registry& metrics);
+  /// `tracer` null: no spans.
+  explicit Probe(telemetry::Registry& metrics, telemetry::Tracer* tracer = nullptr);
+
+  /// Whether spans are recorded of what is done.
+  bool RecordsTraces() const { return tracer_ && tracer_->enabled(); }
 
   void Done(const Effects& effects);
   /// What all queues have, as it was counted last.
@@ -51,7 +56,11 @@ class Probe {
     std::array<std::int64_t, 3> timeouts{};
   };
 
+  void RecordTurn(const EndedTurn& turn) const;
+  void RecordHandling(const HandledMessage& message) const;
+
   telemetry::Registry& metrics_;
+  telemetry::Tracer* const tracer_;
   telemetry::Histogram& handout_;
   mutable base::Mutex mutex_;
   std::set<std::string> names_ TENURE_GUARDED_BY(mutex_);

@@ -54,6 +54,36 @@ TEST_P(ProbeContract, TurnsAndMessagesAreCountedByWhatBecameOfThem) {
   EXPECT_THAT(Text(Audience::kAnybody), Not(HasSubstr("bot_name")));
 }
 
+TEST_P(ProbeContract, ATurnAndWhatWasHandledInItAreSpans) {
+  constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  a_.Declare({.max_delivery_count = 1, .on_dead_letter = DeadLetterPolicy::kSkip});
+  NewMessage message = a_.Of("k");
+  message.trace = kTrace;
+  a_.Send({message, a_.Of("k"), message});
+  const HeldSession held = a_.AcceptOne();
+  clock().Advance(2'000);
+  a_.Complete(held, 2);
+  clock().Advance(1'000);
+  a_.Fail(held, 3);
+  std::vector<std::string> seen;
+  for (const telemetry::SpanRecord& span : a_.tracer().Take(100)) {
+    std::string text = span.name;
+    for (const auto& [key, value] : span.attributes) {
+      const auto* const word = std::get_if<std::string>(&value);
+      if (key == "message.result" || key == "session.outcome" || key == "session.id")
+        text += " " + *word;
+      if (key == "message.delivery_count" || key == "session.messages")
+        text += " " + std::to_string(std::get<std::int64_t>(value));
+    }
+    if (!span.parent_span_id.empty()) text += " below " + span.parent_span_id;
+    text += " " + std::to_string((span.end_unix_ns - span.start_unix_ns) / 1'000'000'000) + " s";
+    seen.push_back(text);
+  }
+  EXPECT_THAT(seen, testing::ElementsAre("message_processing 1 done below 00f067aa0ba902b7 2 s",
+                                         "session_lifecycle k dead 2 3 s",
+                                         "message_processing 1 failed below 00f067aa0ba902b7 1 s"));
+}
+
 TEST_P(ProbeContract, TimeOutsAreCountedAndTheirShareIsThatOfFiveMinutes) {
   a_.Declare({.max_delivery_count = 1});
   a_.Send("k");

@@ -16,8 +16,8 @@ constexpr std::int64_t kSeizeMs = 250;
 }  // namespace
 
 Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-               const base::Clock& clock, telemetry::Registry* metrics)
-    : probe_(metrics ? std::make_unique<Probe>(*metrics) : nullptr),
+               const base::Clock& clock, telemetry::Registry* metrics, telemetry::Tracer* tracer)
+    : probe_(metrics ? std::make_unique<Probe>(*metrics, tracer) : nullptr),
       Declare(store, messages.process(), wake),
       Pause(store, messages.process(), wake),
       Send(store, probe_.get(), messages.process(), wake),

@@ -35,9 +35,10 @@ class Queues {
   using Callback = base::UniqueFunction<db::Result<Reply>>;
 
   /// `messages` tells of what others commit, and is where accepts wait. `metrics` null: nobody
-  /// counts.
+  /// counts. `tracer` null: no spans.
   Queues(db::Store& store, wake::Registry& wake, messages::Messages& messages,
-         const base::Clock& clock, telemetry::Registry* metrics = nullptr);
+         const base::Clock& clock, telemetry::Registry* metrics = nullptr,
+         telemetry::Tracer* tracer = nullptr);
 
   // Owners.
 

@@ -265,6 +265,7 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
     Record(*item);
   }
   batch.Apply(tx);
+  if (RecordsTraces()) batch.LoadHandled(tx);
   Effects effects = batch.effects();
   std::vector<Message*> referring;
   for (auto* item : items)

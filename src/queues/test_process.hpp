@@ -18,7 +18,8 @@ class TestProcess final : public store::Process {
   explicit TestProcess(store::TestStore& test_store, std::string id = "p")
       : Process(test_store),
         messages_(store(), wake(), std::move(id), test_store.clock(), test_store.metrics()),
-        queues_(store(), wake(), messages_, test_store.clock(), &test_store.metrics()) {}
+        tracer_(100, test_store.clock(), test_store.metrics()),
+        queues_(store(), wake(), messages_, test_store.clock(), &test_store.metrics(), &tracer_) {}
 
   DeclareReply Declare(const QueueSettings& settings = {}, const std::string& rule = "",
                        const std::string& queue = "q") {
@@ -92,9 +93,11 @@ class TestProcess final : public store::Process {
 
   messages::Messages& messages() { return messages_; }
   Queues& queues() { return queues_; }
+  telemetry::Tracer& tracer() { return tracer_; }
 
  private:
   messages::Messages messages_;
+  telemetry::Tracer tracer_;
   Queues queues_;
 };
 

@@ -77,9 +77,11 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   server::Running running;
   running.object = std::shared_ptr<Webhooks>(object, &webhooks);
   running.type = typeid(Webhooks);
-  running.add_routes = [&webhooks, &intake, &settings](http::Router& router) {
+  running.add_routes = [&webhooks, &intake, &settings,
+                        &queues = others.Of<queues::Queues>()](http::Router& router) {
     intake.AddRoutes(router);
     AddRoutes(router, {.webhooks = webhooks,
+                       .queues = queues,
                        .retention_ms = settings.retention_ms,
                        .max_body_bytes = settings.max_body_bytes});
   };

@@ -9,6 +9,7 @@
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
+#include "queues/http/routes.hpp"
 #include "webhooks/bots/read.hpp"
 #include "webhooks/json.hpp"
 #include "webhooks/problems.hpp"
@@ -28,6 +29,7 @@ constexpr const char* kRead = "queues:read";
 /// Each waits for 2 s (lock_bots.sql).
 constexpr int kApplyTries = 15;
 constexpr const char* kReplayAct = "webhook.replay";
+constexpr const char* kQueueReplayAct = "queue.replay";
 constexpr std::string_view kTimeRule = "must be a time of RFC 3339, such as 2026-01-31T12:00:00Z";
 constexpr const char* kApplyAct = "bots.apply";
 
@@ -180,11 +182,12 @@ void ReadWhich(http::JsonFields& fields, ReplayRequest& replay) {
   }
 }
 
-ReplayRequest ReadReplay(const ExchangePtr& exchange) {
+/// `queue`: that the path names; empty: the body does.
+ReplayRequest ReadReplay(const ExchangePtr& exchange, const std::string& queue) {
   http::JsonFields fields(exchange->request().body);
   ReplayRequest replay;
   replay.tenant = http::TenantOf(exchange);
-  replay.bot = fields.NonEmptyText("queue", kMaxWhoBytes);
+  replay.bot = queue.empty() ? fields.NonEmptyText("queue", kMaxWhoBytes) : queue;
   ReadWhich(fields, replay);
   replay.limit = fields.OptionalInteger("limit", 1, kMaxReplayed).value_or(kMaxReplayed);
   replay.dry_run = fields.OptionalFlag("dry_run").value_or(false);
@@ -212,16 +215,28 @@ auto UnlessFull(const ExchangePtr& exchange, Done done) {
   };
 }
 
-void Replay(const RouteParts& parts, const ExchangePtr& exchange) {
+void ReplayEvents(const RouteParts& parts, const ExchangePtr& exchange, const std::string& queue,
+                  const char* act) {
   http::ExpectNoQuery(exchange->request());
-  ReplayRequest replay = ReadReplay(exchange);
-  base::Caller caller = http::Acting(exchange, kReplayAct);
+  ReplayRequest replay = ReadReplay(exchange, queue);
+  base::Caller caller = http::Acting(exchange, act);
   if (auto key = http::FindIdempotencyKey(exchange))
     return parts.webhooks.ReplayOnce(
         {std::move(replay), *std::move(key)}, std::move(caller),
         UnlessFull(exchange, http::AnsweringOnce(exchange, ReplyReplayed)));
   parts.webhooks.Replay(std::move(replay), std::move(caller),
                         UnlessFull(exchange, Answering(exchange, ReplyReplayed)));
+}
+
+void Replay(const RouteParts& parts, const ExchangePtr& exchange) {
+  ReplayEvents(parts, exchange, "", kReplayAct);
+}
+
+/// Stored events, or what a session has done.
+void ReplayIntoQueue(const RouteParts& parts, const ExchangePtr& exchange) {
+  const bool is_of_events = http::JsonFields(exchange->request().body).Has("events");
+  if (!is_of_events) return queues::ReplayHistory({parts.queues}, exchange);
+  ReplayEvents(parts, exchange, exchange->request().path_parameters.at(0), kQueueReplayAct);
 }
 
 // ---- events
@@ -371,6 +386,14 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
   http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/bots", .rate_class = "webhooks"})
       .Add({{Method::kGet, "", "getBots", kRead, GetBots},
             {Method::kPut, "", "putBots", "admin", PutBots, "", {kApplyAct}}});
+  http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/queues", .rate_class = "queues"})
+      .Add({{Method::kPost,
+             "/{queue}/replay",
+             "replaySession",
+             "queues:operate",
+             ReplayIntoQueue,
+             "",
+             {kQueueReplayAct}}});
   http::RouteGroup<RouteParts>(router, parts,
                                {.path = "/api/v1/webhooks", .rate_class = "webhooks"})
       .Add({{Method::kGet, "/sources", "listWebhookSources", kRead, ListSources},

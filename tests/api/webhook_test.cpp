@@ -397,6 +397,13 @@ TEST_P(Webhooks, StoredEventsAreAppendedToABotThatCameLaterOnceForEachKey) {
     EXPECT_TRUE(replayed["next_cursor"].IsNull());
   }
   EXPECT_EQ(api().Get("/api/v1/topics/queue:late").Json()["ready"].Int(), 3);
+  // The same under the queue's own address.
+  const auto into_queue = [&](const std::string& body) {
+    return api().Call("POST", "/api/v1/queues/late/replay", body);
+  };
+  EXPECT_EQ(into_queue(R"({"events":{},"dry_run":true})").Json()["found"].Int(), 3);
+  EXPECT_EQ(into_queue(R"({"events":{}})").Json()["changed"].Int(), 3);
+  EXPECT_EQ(FieldsOf(into_queue(R"({"events":{},"session":"x"})")), Fields{"session"});
 }
 
 /// Deliveries of each issue one after another, to whichever server is next, each until it is answered;

@@ -195,7 +195,7 @@ class QueueChaos : public testing::Test {
 
   const bool is_long_ = std::getenv("TENURE_TEST_LONG") != nullptr;
   const std::size_t issues_ = is_long_ ? 64 : 6;
-  const std::size_t each_ = is_long_ ? 300 : 30;
+  const std::size_t each_ = is_long_ ? 300 : 24;
   const std::size_t break_every_ = is_long_ ? 5 : 3;
 
   PostgresCluster cluster_;

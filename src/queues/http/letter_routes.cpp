@@ -311,6 +311,8 @@ void ReplyReplayed(const RouteParts& parts, const ExchangePtr& to, const Session
       }));
 }
 
+}  // namespace
+
 /// What a session has done, once more: behind what waits in it.
 void ReplayHistory(const RouteParts& parts, const ExchangePtr& exchange) {
   AgainRequest request;
@@ -344,8 +346,6 @@ void ReplayHistory(const RouteParts& parts, const ExchangePtr& exchange) {
   parts.queues.Again(std::move(request), std::move(caller), Answering(exchange, reply));
 }
 
-}  // namespace
-
 void AddLetterRoutes(http::Router& router, const RouteParts& parts) {
   http::RouteGroup<RouteParts>(router, parts, {.path = "/api/v1/queues", .rate_class = "queues"})
       .Add({{Method::kGet, "/{queue}/dead-letters", "listQueueLetters", kLettersRead, ListLetters},
@@ -371,14 +371,7 @@ void AddLetterRoutes(http::Router& router, const RouteParts& parts) {
              kLettersOperate,
              DiscardLetters,
              "",
-             {"queue.discard"}},
-            {Method::kPost,
-             "/{queue}/replay",
-             "replaySession",
-             kLettersOperate,
-             ReplayHistory,
-             "",
-             {"queue.replay"}}});
+             {"queue.discard"}}});
 }
 
 }  // namespace tenure::queues

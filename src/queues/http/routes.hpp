@@ -18,6 +18,10 @@ struct RouteParts {
 /// Answers `body`, which has nothing in it; 404 when there is no such queue.
 void ReplyUnlessUnknown(const RouteParts& parts, const http::ExchangePtr& to, std::string body);
 
+/// What a session has done, once more, behind what waits in it. The route is webhooks', which send stored
+/// events once more under the same address.
+void ReplayHistory(const RouteParts& parts, const http::ExchangePtr& exchange);
+
 void AddConsumerRoutes(http::Router& router, const RouteParts& parts);
 void AddOperatorRoutes(http::Router& router, const RouteParts& parts);
 void AddLetterRoutes(http::Router& router, const RouteParts& parts);
