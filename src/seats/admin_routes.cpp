@@ -11,6 +11,7 @@
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "seats/json.hpp"
+#include "seats/kept_there.hpp"
 #include "seats/keys.hpp"
 #include "seats/problems.hpp"
 #include "seats/routes.hpp"
@@ -450,7 +451,19 @@ void ListSessions(const RouteParts& parts, const ExchangePtr& exchange) {
   request.limit = fields.PageLimit();
   fields.Finish();
   WithLicense(parts, exchange, [parts, request](const ExchangePtr& to) {
-    parts.seats.ListHoldings(request, to->caller(), Answering(to, HoldingsJson));
+    parts.seats.ListHoldings(
+        request, to->caller(),
+        Answering(to, [parts](const ExchangePtr& of, const db::Page<ListedHolding>& page) {
+          std::vector<Holding> holdings;
+          for (const ListedHolding& each : page.rows) holdings.push_back(each.holding);
+          AddKnownThere(
+              parts.seats.path(), std::move(holdings), of->caller().home,
+              [of, page = db::Page<ListedHolding>(page)](std::vector<Holding> known) mutable {
+                for (std::size_t i = 0; i < known.size(); ++i)
+                  page.rows[i].holding = std::move(known[i]);
+                of->ReplyJson(HoldingsJson(page));
+              });
+        }));
   });
 }
 
@@ -490,17 +503,9 @@ void GetSession(const RouteParts& parts, const ExchangePtr& exchange) {
       {SeenTenant(exchange), PathUuid(exchange, 0, "session_id")}, exchange->caller(),
       Answering(exchange, [parts](const ExchangePtr& to, const FindHoldingReply& reply) {
         if (!reply.holding) return to->Reply(UnknownSession());
-        const SeatRow& row = reply.holding->row;
-        BeatPath* const path = parts.seats.path();
-        if (!path || !row.is_held() || row.horizon_ms <= reply.holding->now_ms)
-          return to->ReplyJson(HoldingJson(*reply.holding));
-        path->Ask(reply.holding->license, row.slot,
-                  [to, holding = *reply.holding](std::optional<std::int64_t> until_ms) mutable {
-                    holding.redis_ms = until_ms.value_or(0);
-                    to->caller().home->Post([to, holding = std::move(holding)] {
-                      to->ReplyJson(HoldingJson(holding));
-                    });
-                  });
+        AddKnownThere(
+            parts.seats.path(), {*reply.holding}, to->caller().home,
+            [to](const std::vector<Holding>& known) { to->ReplyJson(HoldingJson(known.front())); });
       }));
 }
 

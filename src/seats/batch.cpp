@@ -187,7 +187,13 @@ void Ledgers::TakeDead(db::Transaction& tx, const Loading& loading, const Limits
     const DeadSeat& seat = loading.dead_seats[row.ordinal()];
     const auto found = loaded.find(seat.license);
     const SeatRow read = ReadSeat(row);
-    if (found == loaded.end() || !CountsFor(seat.dead.read, read.promise()) ||
+    if (found == loaded.end()) continue;
+    // What is over needs no testimony, only somebody who looks.
+    if (IsOver(read.promise(), limits.redis, now_ms, false)) {
+      found->second.lapsed.push_back(read);
+      continue;
+    }
+    if (!CountsFor(seat.dead.read, read.promise()) ||
         !Counts(seat.of->look, limits.redis, now_ms, seat.of->tolerance_ms))
       continue;
     found->second.lapsed.push_back(read);

@@ -27,6 +27,17 @@ struct GivenOn {
       0;  ///< nobody else is before so many milliseconds have passed; 0: not known
 };
 
+/// A holding in its seat, of a licence that is named beside it.
+struct HoldingPlace {
+  std::int64_t slot = 0;
+  std::int64_t fence = 0;
+};
+/// What is known there of a holding, by the store's clock.
+struct KnownThere {
+  std::int64_t until_ms = 0;  ///< how far it was promised; 0: it is not known there, or nobody says
+  std::int64_t beat_ms = 0;   ///< its last heartbeat that was kept there; 0: none
+};
+
 /// A way for heartbeats beside the store's own: a Redis (redis/redis_path.hpp). Whatever it cannot
 /// answer it asks the store, so a caller sees no difference but in speed.
 ///
@@ -41,9 +52,9 @@ class BeatPath {
   /// A licence is full: the seats of those that are dead are given on.
   virtual void GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> done) = 0;
 
-  /// Until when it promises a seat, by the store's clock; nothing: it does not know, or does not say.
-  virtual void Ask(const base::Uuid& license, std::int64_t slot,
-                   base::UniqueFunction<std::optional<std::int64_t>> done) = 0;
+  /// What it knows of holdings, for people: in the order of what was asked.
+  virtual void Ask(const base::Uuid& license, std::vector<HoldingPlace> places,
+                   base::UniqueFunction<std::vector<KnownThere>> done) = 0;
 
   /// The former session of a machine is over, says its successor, who is this person. True: no record
   /// of it is left there.

@@ -179,8 +179,9 @@ struct Holding {
   std::int64_t ended_ms = 0;  ///< 0: it is not over
   std::optional<EndReason> end{};
   std::int64_t now_ms = 0;
-  std::int64_t redis_ms =
-      0;  ///< until when a Redis promises it; 0: none was asked, or does not know
+  /// Until when a Redis promises it, and its last heartbeat there; 0: none was asked, or does not know.
+  std::int64_t redis_ms = 0;
+  std::int64_t redis_beat_ms = 0;
 };
 struct RevokeSeatOutcome {
   std::optional<Holding> holding{};  ///< nothing: there is none

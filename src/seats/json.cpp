@@ -196,7 +196,7 @@ void WriteHolding(JsonWriter& json, const Holding& holding) {
       .Field("slot", row.slot)
       .Field("fence", row.fence);
   json.Key("started_at").TimeOrNull(row.started_ms);
-  json.Key("last_heartbeat_at").TimeOrNull(row.beat_ms);
+  json.Key("last_heartbeat_at").TimeOrNull(std::max(row.beat_ms, holding.redis_beat_ms));
   json.Key("expires_at").TimeOrNull(row.expires_ms);
   json.Field("ip_address", std::string_view(row.address))
       .Field("user_agent", std::string_view(row.user_agent));

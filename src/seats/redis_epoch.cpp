@@ -81,7 +81,7 @@ void FindCandidates(db::Transaction& tx, db::Items<CandidatesRequest, Candidates
       db::ReadInto(seat.promise, row, 1, &Promise::fence, &Promise::expires_ms,
                    &Promise::horizon_ms, &Promise::epoch);
       if (rows.size() == static_cast<std::size_t>(kMostCandidates)) reply.next = seat.slot;
-      if (!IsOver(seat.promise, epoch, now_ms, false)) reply.seats.push_back(seat);
+      (IsOver(seat.promise, epoch, now_ms, false) ? reply.over : reply.seats).push_back(seat);
     }
     item->reply = std::move(reply);
   }

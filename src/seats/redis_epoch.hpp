@@ -45,8 +45,10 @@ struct RaiseReply {
 };
 void RaiseEpoch(db::Transaction& tx, db::Items<RaiseRequest, RaiseReply> items);
 
-/// The seats of a licence that only a Redis keeps: what the store promised has passed, and they are not
-/// over. It is asked about these; what it says counts while they are as they were read here.
+/// The seats of a licence that only a Redis may have promised still: what the store promised has passed.
+/// Those that are not over it is asked about; what it says counts while they are as they were read here.
+/// Those that are over became so by a change of the Redis: when the licence was looked at last, their
+/// time to be looked at again was their horizon, which may be an hour later than that.
 struct CandidatesRequest {
   base::Uuid license{};
   std::int64_t after = 0;  ///< the slot behind which the page begins
@@ -59,6 +61,7 @@ struct CandidatesReply {
     bool revoked = false;
   };
   std::vector<Seat> seats{};
+  std::vector<Seat> over{};
   std::int64_t epoch = 0;
   std::int64_t frozen_ms = 0;  ///< until then nobody's testimony counts
   std::int64_t now_ms = 0;     ///< read before the seats

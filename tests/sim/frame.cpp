@@ -80,6 +80,7 @@ void Ensemble::Drive(std::size_t index) {
     for (bool any = true; any;) {
       any = false;
       for (db::Lane* lane : process.store->AllLanes()) any |= lane->RunOnce();
+      any |= process.server->RunSome();
       if (--left == 0) throw NeverRests();
     }
   } while (process.wake->RunDue() > 0);

@@ -42,6 +42,8 @@ struct NeverRests {};
 /// nobody must listen.
 struct Server {
   virtual ~Server() = default;
+  /// What threads of its own would do now. False: nothing.
+  virtual bool RunSome() { return false; }
 };
 
 /// The processes of a simulation: each the production code on lanes, connections and memory of its

@@ -159,13 +159,21 @@ class RedisPath::Asking : public std::enable_shared_from_this<Asking> {
 
 RedisPath::RedisPath(Seats& seats, const client::RedisAddress& address, const Options& options,
                      const base::Clock& clock, telemetry::Registry& metrics)
+    : RedisPath(
+          seats,
+          {std::make_unique<SeatRedis>(address, SeatRedis::Options{options.round.timeout_ms}),
+           std::make_unique<SeatRedis>(address, SeatRedis::Options{options.round.timeout_ms})},
+          options, clock, metrics) {}
+
+RedisPath::RedisPath(Seats& seats, Connections connections, const Options& options,
+                     const base::Clock& clock, telemetry::Registry& metrics)
     : seats_(seats),
       options_(options),
       probe_(metrics),
       use_(clock),
       cache_(options.most_remembered),
-      redis_(address, {.timeout_ms = options.round.timeout_ms}),
-      round_(seats, address, options.round, use_, cache_, probe_, clock) {}
+      redis_(std::move(connections.beats)),
+      round_(seats, std::move(connections.round), options.round, use_, cache_, probe_, clock) {}
 
 void RedisPath::Start() {
   thread_.Start();
@@ -178,7 +186,7 @@ void RedisPath::Stop() {
     const base::Lock lock(mutex_);
     stops_ = true;
   }
-  redis_.Cancel();
+  redis_->Cancel();
   thread_.Stop();
   round_.Stop();
 }
@@ -232,12 +240,12 @@ void RedisPath::BeatThese(const std::vector<Waiting>& these) {
   };
   const auto use = use_.Now();
   if (!use) return leave();
-  std::vector<SeatRedis::BeatAsked> asked;
+  std::vector<SeatRecords::BeatAsked> asked;
   for (const Waiting& each : these) asked.push_back(each.asked);
-  std::optional<SeatRedis::Beats> beats;
+  std::optional<SeatRecords::Beats> beats;
   const std::int64_t begun = base::MeasureMicros();
   try {
-    beats = redis_.Beat(use->under, options_.round.rules.horizon_ms / 2, asked);
+    beats = redis_->Beat(use->under, options_.round.rules.horizon_ms / 2, asked);
     probe_.AskedRedis(base::MeasureMicros() - begun);
   } catch (const RedisAway& error) {
     round_.Lost(error);
@@ -250,9 +258,9 @@ void RedisPath::BeatThese(const std::vector<Waiting>& these) {
   }
   for (std::size_t i = 0; i < these.size(); ++i) {
     Asking& asking = *these[i].asking;
-    const SeatRedis::BeatTold& told = beats->told[i];
+    const SeatRecords::BeatTold& told = beats->told[i];
     const bool is_same = asking.use().IsOf(*use);
-    if (told.kind == SeatRedis::BeatTold::Kind::kKept) {
+    if (told.kind == SeatRecords::BeatTold::Kind::kKept) {
       const std::int64_t now_ms = beats->now_ms - use->offset_ms;
       // It promises nothing longer, unless its clock went back.
       const std::int64_t left_ms = std::min(told.left_ms, use->longest_ms);
@@ -270,9 +278,9 @@ void RedisPath::GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> 
   round_.GiveOn(license, std::move(done));
 }
 
-void RedisPath::Ask(const base::Uuid& license, std::int64_t slot,
-                    base::UniqueFunction<std::optional<std::int64_t>> done) {
-  round_.Ask(license, slot, std::move(done));
+void RedisPath::Ask(const base::Uuid& license, std::vector<HoldingPlace> places,
+                    base::UniqueFunction<std::vector<KnownThere>> done) {
+  round_.Ask(license, std::move(places), std::move(done));
 }
 
 void RedisPath::Forget(const std::string& tenant, const std::string& person,

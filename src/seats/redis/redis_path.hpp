@@ -8,6 +8,7 @@
 
 #include "base/mutex.hpp"
 #include "seats/redis/redis_round.hpp"
+#include "seats/redis/seat_redis.hpp"
 
 namespace tenure::seats {
 
@@ -30,18 +31,28 @@ class RedisPath final : public BeatPath {
     RedisRound::Options round{};
     std::size_t most_remembered = 500'000;  ///< holdings
   };
+  /// Two ways to the same Redis: heartbeats wait for nothing else.
+  struct Connections {
+    std::unique_ptr<SeatRecords> beats{};
+    std::unique_ptr<SeatRecords> round{};
+  };
+  RedisPath(Seats& seats, Connections connections, const Options& options, const base::Clock& clock,
+            telemetry::Registry& metrics);
   /// Throws std::invalid_argument for certificates that cannot be used.
   RedisPath(Seats& seats, const client::RedisAddress& address, const Options& options,
             const base::Clock& clock, telemetry::Registry& metrics);
 
   void Start();
   void Stop();
+  /// For a simulation, which has no threads and a time of its own: does one thing of what the threads
+  /// would do. False: there is nothing now. REQUIRES: it was not started.
+  bool RunOne(std::int64_t now_ms) { return thread_.RunOne(now_ms) || round_.RunOne(now_ms); }
 
   void Heartbeat(BeatRequest request, base::Caller caller,
                  base::UniqueFunction<db::Result<Heartbeats>> done) override;
   void GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> done) override;
-  void Ask(const base::Uuid& license, std::int64_t slot,
-           base::UniqueFunction<std::optional<std::int64_t>> done) override;
+  void Ask(const base::Uuid& license, std::vector<HoldingPlace> places,
+           base::UniqueFunction<std::vector<KnownThere>> done) override;
   void Forget(const std::string& tenant, const std::string& person, const base::Uuid& session,
               base::UniqueFunction<bool> done) override;
   void Resumed(const std::string& tenant, const std::string& person,
@@ -56,7 +67,7 @@ class RedisPath final : public BeatPath {
   struct Waiting {
     std::shared_ptr<Asking> asking{};
     std::size_t place = 0;  ///< of the session
-    SeatRedis::BeatAsked asked{};
+    SeatRecords::BeatAsked asked{};
   };
 
   void Push(std::vector<Waiting> waiting);
@@ -68,7 +79,7 @@ class RedisPath final : public BeatPath {
   RedisProbe probe_;
   RedisUse use_;
   HoldingCache cache_;
-  SeatRedis redis_;
+  const std::unique_ptr<SeatRecords> redis_;
   RedisRound round_;
 
   base::Mutex mutex_;

@@ -238,6 +238,30 @@ TEST_F(BriefLicense, K2_AlsoWhenTheRedisHasForgottenIt) {
   AwaitSeat("m2");
 }
 
+/// When the licence was looked at last a Redis kept the seat, to its horizon at most. The change that freed
+/// it earlier moved nothing that says when to look again: the seat was kept to its horizon.
+TEST_F(RedisPathTest, K2_WhenTheRedisIsGoneForGoodTheSeatOfTheDeadIsFreeAfterTheFreeze) {
+  const Grant grant = Granted(Acquire("m1"));
+  AwaitKept(grant.session);
+  store.clock().Advance(kBriefMs);
+  Uses(true);
+  Denied(Acquire("m2"));
+  server.Kill();
+  store.clock().Advance(2 * kBriefRules.authority_ms + 1);
+  Until([&] { return path.round().standing().epoch.epoch == 2; });
+  EXPECT_FALSE(path.round().standing().epoch.identity);
+  Denied(Acquire("m2"));
+  store.clock().Advance(FreezeMs(kBriefRules, kBriefMs));
+  const std::int64_t horizon_ms = RowOf(grant.session).horizon_ms;
+  std::optional<AcquireOutcome> outcome;
+  Until([&] {
+    outcome = Acquire("m2");
+    store.clock().Advance(100);  // it is asked about a licence from time to time
+    return std::holds_alternative<Grant>(*outcome) || store.clock().WallMs() > horizon_ms;
+  });
+  EXPECT_LT(Granted(*outcome).now_ms, horizon_ms - kBriefMs);
+}
+
 TEST_F(BriefLicense, WhoWaitsInLineGetsTheSeatOfTheDead) {
   Leave("m1");
   const auto waited = a.Wait("m2", 30'000, {.key = "ACME-2026-KEY2"});

@@ -31,7 +31,7 @@ std::string RecordOf(const base::Uuid& license, std::int64_t slot) {
 struct RedisRound::Search {
   base::Uuid license{};
   base::UniqueFunction<GivenOn> done{};
-  UseNow use{};
+  std::optional<UseNow> use{};  ///< nothing: only what is over is given on
   std::int64_t after = 0;
   std::int64_t next_in_ms = 0;
   GivenOn given{};
@@ -43,7 +43,7 @@ struct RedisRound::Search {
   }
 };
 
-RedisRound::RedisRound(Seats& seats, const client::RedisAddress& address, const Options& options,
+RedisRound::RedisRound(Seats& seats, std::unique_ptr<SeatRecords> redis, const Options& options,
                        RedisUse& use, HoldingCache& cache, RedisProbe& probe,
                        const base::Clock& clock)
     : seats_(seats),
@@ -52,11 +52,11 @@ RedisRound::RedisRound(Seats& seats, const client::RedisAddress& address, const 
       cache_(cache),
       probe_(probe),
       clock_(clock),
-      redis_(address, {.timeout_ms = options.timeout_ms}),
+      redis_(std::move(redis)),
       thread_([this] { return Round(); }) {}
 
 void RedisRound::Stop() {
-  redis_.Cancel();
+  redis_->Cancel();
   thread_.Stop();
 }
 
@@ -76,9 +76,9 @@ std::int64_t RedisRound::Round() {
   return use ? options_.rules.authority_ms / 4 : std::min(kAwayMs, options_.rules.authority_ms / 4);
 }
 
-std::optional<SeatRedis::Greeting> RedisRound::Greet() {
+std::optional<SeatRecords::Greeting> RedisRound::Greet() {
   try {
-    auto greeting = redis_.Greet();
+    auto greeting = redis_->Greet();
     if (use_.Met(greeting.identity))
       base::LogInfo("seats.redis_back", "the Redis for heartbeats of seats answers again", {});
     return greeting;
@@ -268,7 +268,7 @@ void RedisRound::AdoptNow(const std::string& tenant, const std::string& person,
 void RedisRound::PutSome() {
   while (!records_.empty()) {
     const Record first = records_.front();
-    std::vector<SeatRedis::PutAsked> asked;
+    std::vector<SeatRecords::PutAsked> asked;
     std::int64_t not_after_ms = first.not_after_ms;
     while (!records_.empty() && asked.size() < options_.batch) {
       const Record& next = records_.front();
@@ -280,12 +280,12 @@ void RedisRound::PutSome() {
       records_.pop_front();
     }
     if (!use_.Counts(first.use) || use_.is_away()) continue;
-    AskOne([&] { return redis_.Put(first.use.under, not_after_ms, asked); });
+    AskOne([&] { return redis_->Put(first.use.under, not_after_ms, asked); });
   }
 }
 
 void RedisRound::Drop(const base::Uuid& license, std::int64_t slot, std::int64_t fence) {
-  thread_.Post([this, over = SeatRedis::Over{RecordOf(license, slot), fence}]() mutable {
+  thread_.Post([this, over = SeatRecords::Over{RecordOf(license, slot), fence}]() mutable {
     if (over_.size() >= kMostOver) return;
     const bool is_first = over_.empty();
     over_.push_back(std::move(over));
@@ -295,12 +295,12 @@ void RedisRound::Drop(const base::Uuid& license, std::int64_t slot, std::int64_t
 
 void RedisRound::DropNow(const base::Uuid& license, std::int64_t slot, std::int64_t fence,
                          base::UniqueFunction<bool> done) {
-  thread_.Post([this, over = SeatRedis::Over{RecordOf(license, slot), fence},
+  thread_.Post([this, over = SeatRecords::Over{RecordOf(license, slot), fence},
                 done = std::move(done)]() mutable {
     const auto use = use_.Now();
     if (!use) return done(false);
     const auto dropped = AskOne([&]() -> std::optional<bool> {
-      if (!redis_.Drop(use->under, {&over, 1})) return std::nullopt;
+      if (!redis_->Drop(use->under, {&over, 1})) return std::nullopt;
       return true;
     });
     done(dropped.has_value());
@@ -313,10 +313,10 @@ void RedisRound::DropSome() {
     const auto use = use_.Now();
     if (!use) return;
     const std::size_t count = std::min(over_.size(), options_.batch);
-    const std::vector<SeatRedis::Over> some(over_.begin(),
-                                            over_.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::vector<SeatRecords::Over> some(over_.begin(),
+                                              over_.begin() + static_cast<std::ptrdiff_t>(count));
     const auto dropped = AskOne([&]() -> std::optional<bool> {
-      if (!redis_.Drop(use->under, some)) return std::nullopt;
+      if (!redis_->Drop(use->under, some)) return std::nullopt;
       return true;
     });
     if (!dropped) return;
@@ -332,26 +332,36 @@ void RedisRound::GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn>
     const std::int64_t now_ms = clock_.BootMs();
     if (not_before_ms_.size() > kMostRemembered) not_before_ms_.clear();
     std::int64_t& not_before_ms = not_before_ms_[license];
-    if (!use || now_ms < not_before_ms) return done({false, use ? not_before_ms - now_ms : 0});
+    if (now_ms < not_before_ms) return done({false, not_before_ms - now_ms});
     not_before_ms = now_ms + kAwayMs;  // one question at a time
     auto search = std::make_shared<Search>();
     search->license = license;
     search->done = std::move(done);
-    search->use = *use;
+    search->use = use;
     AskStore(search);
   });
 }
 
-void RedisRound::Ask(const base::Uuid& license, std::int64_t slot,
-                     base::UniqueFunction<std::optional<std::int64_t>> done) {
-  thread_.Post([this, name = RecordOf(license, slot), done = std::move(done)]() mutable {
+void RedisRound::Ask(const base::Uuid& license, std::vector<HoldingPlace> places,
+                     base::UniqueFunction<std::vector<KnownThere>> done) {
+  thread_.Post([this, license, places = std::move(places), done = std::move(done)]() mutable {
+    std::vector<KnownThere> known(places.size());
     const auto use = use_.Now();
-    if (!use) return done(std::nullopt);
-    const auto sight = AskOne([&] {
-      return redis_.Look(use->under, options_.rules.margin_ms, {&name, 1});
-    });
-    if (!sight || !sight->seats.front().known) return done(std::nullopt);
-    done(sight->seats.front().soft_ms - use->offset_ms);
+    for (std::size_t first = 0; use && first < places.size(); first += options_.batch) {
+      const std::size_t last = std::min(first + options_.batch, places.size());
+      std::vector<std::string> names;
+      for (std::size_t i = first; i < last; ++i) names.push_back(RecordOf(license, places[i].slot));
+      const auto sight =
+          AskOne([&] { return redis_->Look(use->under, options_.rules.margin_ms, names); });
+      if (!sight) break;
+      for (std::size_t i = first; i < last; ++i) {
+        const auto& seen = sight->seats[i - first];
+        if (!seen.known || seen.fence != places[i].fence) continue;
+        known[i].until_ms = seen.soft_ms - use->offset_ms;
+        if (seen.beat_ms > 0) known[i].beat_ms = seen.beat_ms - use->offset_ms;
+      }
+    }
+    done(std::move(known));
   });
 }
 
@@ -362,58 +372,66 @@ void RedisRound::Changed(const base::Uuid& license) {
 void RedisRound::AskStore(const SearchPtr& search) {
   seats_.FindRedisCandidates(
       {search->license, search->after}, [this, search](db::Result<CandidatesReply> found) {
-        thread_.Post([this, search, found = std::move(found)] { AskRedis(search, found); });
+        thread_.Post([this, search, found = std::move(found)] { TakePage(search, found); });
       });
 }
 
-void RedisRound::AskRedis(const SearchPtr& search, const db::Result<CandidatesReply>& found) {
+void RedisRound::TakePage(const SearchPtr& search, const db::Result<CandidatesReply>& found) {
   if (!found.ok()) return Conclude(search);
   const CandidatesReply& page = found.value();
-  // Whoever is adopted from now on lives for a ttl.
-  search->Soon(page.ttl_ms);
-  if (page.soon_ms > 0) search->Soon(page.soon_ms - page.now_ms + options_.rules.margin_ms);
-  if (page.epoch != search->use.under.epoch) return Conclude(search);
-  if (page.now_ms < page.frozen_ms) {
-    search->Soon(page.frozen_ms - page.now_ms);
-    return Conclude(search);
-  }
   auto testimony = std::make_shared<Testimony>();
-  testimony->look = {page.epoch, page.now_ms, 0};
   testimony->tolerance_ms = options_.rules.tolerance_ms;
+  const bool is_asked = AskRedis(*search, page, *testimony);
+  for (const auto& seat : page.over) testimony->dead.push_back({seat.slot, seat.promise, 0});
+  search->after = is_asked ? page.next : 0;
+  if (testimony->dead.empty()) return GoOn(search);
+  Settle(search, testimony);
+}
+
+/// False: it cannot testify now.
+bool RedisRound::AskRedis(Search& search, const CandidatesReply& page, Testimony& testimony) {
+  // Whoever is adopted from now on lives for a ttl.
+  search.Soon(page.ttl_ms);
+  if (page.soon_ms > 0) search.Soon(page.soon_ms - page.now_ms + options_.rules.margin_ms);
+  if (page.now_ms < page.frozen_ms) search.Soon(page.frozen_ms - page.now_ms);
+  if (!search.use || page.epoch != search.use->under.epoch || page.now_ms < page.frozen_ms)
+    return false;
+  testimony.look = {page.epoch, page.now_ms, 0};
   std::vector<CandidatesReply::Seat> absent;
   std::int64_t asked_ms = 0;
   for (std::size_t first = 0; first < page.seats.size(); first += options_.batch) {
     const std::size_t last = std::min(first + options_.batch, page.seats.size());
     std::vector<std::string> names;
     for (std::size_t i = first; i < last; ++i)
-      names.push_back(RecordOf(search->license, page.seats[i].slot));
+      names.push_back(RecordOf(search.license, page.seats[i].slot));
     const auto sight =
-        AskOne([&] { return redis_.Look(search->use.under, options_.rules.margin_ms, names); });
-    if (!sight) return Conclude(search);
+        AskOne([&] { return redis_->Look(search.use->under, options_.rules.margin_ms, names); });
+    if (!sight) {
+      testimony.dead.clear();
+      return false;
+    }
     // The latest of its times is compared with the store's: that of a clock that jumped in between.
-    testimony->look.redis_ms = std::max(testimony->look.redis_ms, sight->now_ms);
+    testimony.look.redis_ms = std::max(testimony.look.redis_ms, sight->now_ms);
     if (first == 0) asked_ms = sight->now_ms;
     for (std::size_t i = first; i < last; ++i) {
       const auto& seat = page.seats[i];
       const auto& seen = sight->seats[i - first];
       if (seen.known && seen.fence > 0 && seat.revoked)
-        Drop(search->license, seat.slot, seat.promise.fence);
+        Drop(search.license, seat.slot, seat.promise.fence);
       if (seen.known && seen.dead_in_ms == 0)
-        testimony->dead.push_back({seat.slot, seat.promise, seen.soft_ms});
+        testimony.dead.push_back({seat.slot, seat.promise, seen.soft_ms});
       else if (seen.known)
-        search->Soon(seen.dead_in_ms);
+        search.Soon(seen.dead_in_ms);
       else if (seat.promise.epoch == page.epoch)
         absent.push_back(seat);
     }
   }
-  probe_.Testified(RedisProbe::Said::kDead, testimony->dead.size());
+  probe_.Testified(RedisProbe::Said::kDead, testimony.dead.size());
   probe_.Testified(RedisProbe::Said::kAbsent, absent.size());
   probe_.Testified(RedisProbe::Said::kAlive,
-                   page.seats.size() - testimony->dead.size() - absent.size());
-  if (!absent.empty()) AdoptAbsentOnes(*search, std::move(absent), asked_ms);
-  search->after = page.next;
-  if (testimony->dead.empty()) return GoOn(search);
-  Settle(search, testimony);
+                   page.seats.size() - testimony.dead.size() - absent.size());
+  if (!absent.empty()) AdoptAbsentOnes(search, std::move(absent), asked_ms);
+  return true;
 }
 
 void RedisRound::Settle(const SearchPtr& search, const TestimonyPtr& testimony) {
@@ -436,8 +454,8 @@ void RedisRound::GoOn(const SearchPtr& search) {
 
 void RedisRound::AdoptAbsentOnes(const Search& search, std::vector<CandidatesReply::Seat> absent,
                                  std::int64_t asked_ms) {
-  seats_.AdoptAbsentSeats({search.license, search.use.under.epoch, std::move(absent)},
-                          [this, use = search.use, asked_ms](db::Result<AbsentReply> reply) {
+  seats_.AdoptAbsentSeats({search.license, search.use->under.epoch, std::move(absent)},
+                          [this, use = *search.use, asked_ms](db::Result<AbsentReply> reply) {
                             if (reply.ok()) Put(use, asked_ms, std::move(reply.value().adopted));
                           });
 }

@@ -46,11 +46,13 @@ class RedisRound {
     std::size_t batch = 500;
     std::string process{};  ///< of the record of who raised an epoch
   };
-  RedisRound(Seats& seats, const client::RedisAddress& address, const Options& options,
+  RedisRound(Seats& seats, std::unique_ptr<SeatRecords> redis, const Options& options,
              RedisUse& use, HoldingCache& cache, RedisProbe& probe, const base::Clock& clock);
 
   void Start() { thread_.Start(); }
   void Stop();
+  /// As RedisPath's.
+  bool RunOne(std::int64_t now_ms) { return thread_.RunOne(now_ms); }
 
   /// Another Redis answered: the next confirmation comes at once.
   void Hasten() { thread_.Hasten(); }
@@ -68,8 +70,8 @@ class RedisRound {
   void DropNow(const base::Uuid& license, std::int64_t slot, std::int64_t fence,
                base::UniqueFunction<bool> done);
   void GiveOn(const base::Uuid& license, base::UniqueFunction<GivenOn> done);
-  void Ask(const base::Uuid& license, std::int64_t slot,
-           base::UniqueFunction<std::optional<std::int64_t>> done);
+  void Ask(const base::Uuid& license, std::vector<HoldingPlace> places,
+           base::UniqueFunction<std::vector<KnownThere>> done);
   /// A licence's terms did: what was known of its deadlines is nothing any more.
   void Changed(const base::Uuid& license);
   /// An operator raised the epoch.
@@ -83,19 +85,20 @@ class RedisRound {
   struct Record {
     UseNow use{};
     std::int64_t not_after_ms = 0;
-    SeatRedis::PutAsked asked{};
+    SeatRecords::PutAsked asked{};
   };
 
   std::int64_t Round();
   void Confirm(std::int64_t asked_ms, const db::Result<EpochSeen>& read);
-  std::optional<SeatRedis::Greeting> Greet();
+  std::optional<SeatRecords::Greeting> Greet();
   void NoteLost(const RedisAway& error);
   void Take(const Use& use, const EpochSeen& read);
   void Raise(const Bump& bump);
   void PutSome();
   void DropSome();
   void AskStore(const SearchPtr& search);
-  void AskRedis(const SearchPtr& search, const db::Result<CandidatesReply>& found);
+  void TakePage(const SearchPtr& search, const db::Result<CandidatesReply>& found);
+  bool AskRedis(Search& search, const CandidatesReply& page, Testimony& testimony);
   void Settle(const SearchPtr& search, const TestimonyPtr& testimony);
   void GoOn(const SearchPtr& search);
   void AdoptAbsentOnes(const Search& search, std::vector<CandidatesReply::Seat> absent,
@@ -112,13 +115,13 @@ class RedisRound {
   HoldingCache& cache_;
   RedisProbe& probe_;
   const base::Clock& clock_;
-  SeatRedis redis_;
+  const std::unique_ptr<SeatRecords> redis_;
 
   // Of the thread.
   bool asks_store_ = false;
   std::optional<UseNow> used_;  // when it was confirmed last, to tell of a change
   std::deque<Record> records_;
-  std::deque<SeatRedis::Over> over_;
+  std::deque<SeatRecords::Over> over_;
   std::unordered_map<base::Uuid, std::int64_t> not_before_ms_;  // of questions about a licence
 
   mutable base::Mutex mutex_;

@@ -7,13 +7,13 @@
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
 #include "seats/redis/authority.hpp"
-#include "seats/redis/seat_redis.hpp"
+#include "seats/redis/seat_records.hpp"
 
 namespace tenure::seats {
 
 /// What a process knows of the Redis that it may use.
 struct UseNow {
-  SeatRedis::Under under{};
+  SeatRecords::Under under{};
   std::int64_t offset_ms = 0;   ///< the Redis's time less the store's
   std::int64_t longest_ms = 0;  ///< no promise is longer
   std::int64_t until_ms = 0;    ///< on this process's own clock

@@ -151,12 +151,12 @@ std::optional<SeatRedis::Sight> SeatRedis::Look(const Under& under, std::int64_t
   arguments->push_back(std::to_string(margin_ms));
   arguments->insert(arguments->end(), seats.begin(), seats.end());
   const RedisReply reply = Run(Script("look"), *std::move(arguments));
-  if (!IsMeant(reply, seats.size(), 3)) return std::nullopt;
+  if (!IsMeant(reply, seats.size(), 4)) return std::nullopt;
   Sight sight{NumberOf(reply.items[1]), {}};
-  for (std::size_t i = 2; i < reply.items.size(); i += 3) {
+  for (std::size_t i = 2; i < reply.items.size(); i += 4) {
     const std::int64_t dead_in_ms = NumberOf(reply.items[i]);
-    sight.seats.push_back(
-        {dead_in_ms >= 0, dead_in_ms, NumberOf(reply.items[i + 1]), NumberOf(reply.items[i + 2])});
+    sight.seats.push_back({dead_in_ms >= 0, dead_in_ms, NumberOf(reply.items[i + 1]),
+                           NumberOf(reply.items[i + 2]), NumberOf(reply.items[i + 3])});
   }
   return sight;
 }

@@ -174,12 +174,19 @@ TEST_F(SeatRedisTest, ARestartIsAnotherRedis) {
   EXPECT_FALSE(Look().known) << "nothing was put";
 }
 
-TEST_F(SeatRedisTest, APromotedReplicaIsAnotherRedis) {
-  const RedisServer replica({.durable = false, .arguments = {"--replicaof", "127.0.0.1", "1"}});
-  const auto other = Open(replica);
-  const auto before = other->Greet();
-  replica.Command({"replicaof", "no", "one"});
-  EXPECT_NE(other->Greet().identity, before.identity) << "the same process with another history";
+TEST_F(SeatRedisTest, AReplicaIsAwayAndAnotherRedisWhenItIsPromoted) {
+  const auto before = redis->Greet();
+  server.Command({"replicaof", "127.0.0.1", "1"});
+  EXPECT_THROW(redis->Greet(), RedisAway) << "it takes no writes";
+  server.Command({"replicaof", "no", "one"});
+  EXPECT_NE(redis->Greet().identity, before.identity) << "the same process with another history";
+}
+
+TEST_F(SeatRedisTest, ARedisThatIsFullIsAway) {
+  server.Command({"config", "set", "maxmemory", "1"});
+  EXPECT_THROW(redis->Greet(), RedisAway);
+  server.Command({"config", "set", "maxmemory", "0"});
+  redis->Greet();
 }
 
 /// Two processes that are told to use one Redis in different ways would not see each other's records.

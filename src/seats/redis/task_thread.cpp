@@ -63,15 +63,38 @@ void TaskThread::Run() {
       task();
       continue;
     }
-    {
-      // A round that is hastened while it runs is followed by another.
-      const base::Lock lock(mutex_);
-      round_at_ = Clock::time_point::max();
-    }
-    const auto next = Clock::now() + std::chrono::milliseconds(round_());
-    const base::Lock lock(mutex_);
-    if (round_at_ == Clock::time_point::max()) round_at_ = next;
+    RunRound(Clock::now());
   }
+}
+
+void TaskThread::RunRound(Clock::time_point now) {
+  {
+    // A round that is hastened while it runs is followed by another.
+    const base::Lock lock(mutex_);
+    round_at_ = Clock::time_point::max();
+  }
+  const auto next = now + std::chrono::milliseconds(round_());
+  const base::Lock lock(mutex_);
+  if (round_at_ == Clock::time_point::max()) round_at_ = next;
+}
+
+bool TaskThread::RunOne(std::int64_t now_ms) {
+  const Clock::time_point now{std::chrono::milliseconds(now_ms)};
+  base::Task task;
+  {
+    const base::Lock lock(mutex_);
+    const bool is_round = round_ && now >= round_at_;
+    if (stops_ || (!is_round && tasks_.empty())) return false;
+    if (!is_round) {
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+  }
+  if (task)
+    task();
+  else
+    RunRound(now);
+  return true;
 }
 
 }  // namespace tenure::seats

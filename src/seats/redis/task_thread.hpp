@@ -30,9 +30,14 @@ class TaskThread final : public base::Executor {
   /// The next round begins as soon as the thread comes to it.
   void Hasten();
 
+  /// For a simulation, which has no threads and a time of its own: does one thing of what the thread would
+  /// do. False: there is nothing now. REQUIRES: it was not started.
+  bool RunOne(std::int64_t now_ms);
+
  private:
   using Clock = std::chrono::steady_clock;
   void Run();
+  void RunRound(Clock::time_point now);
   /// The next task; nothing: it is time for a round, or for the end.
   base::Task NextTask(bool& ends);
 

@@ -16,6 +16,7 @@ for i = 5, #ARGV, 3 do
   else
     -- Never less than was told, and never beyond what SQL knows of.
     record.soft = math.max(record.soft, math.min(now + tonumber(ARGV[i + 2]), record.horizon))
+    record.beat = now
     save(ARGV[i], record)
     add(record.soft - now, record.horizon - now < half and 1 or 0)
   end

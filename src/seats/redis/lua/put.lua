@@ -10,7 +10,8 @@ for i = 5, #ARGV, 4 do
   if before and (before.epoch > epoch or (before.epoch == epoch and before.fence > fence)) then
     result[#result + 1] = -1
   else
-    local record = {fence = fence, epoch = epoch, soft = math.min(now + tonumber(ARGV[i + 2]), horizon), horizon = horizon}
+    local record = {fence = fence, epoch = epoch, soft = math.min(now + tonumber(ARGV[i + 2]), horizon), horizon = horizon,
+                    beat = before and before.fence == fence and before.beat or 0}
     if before and before.epoch == epoch then
       record.soft, record.horizon = math.max(record.soft, before.soft), math.max(horizon, before.horizon)
     end
