@@ -39,7 +39,7 @@ cli::Commands Commands() {
                               {"FAILURES", 0, "failures"},
                               {"RUNS AT", 0, "holder", OrDash},
                               {"LAST ERROR", 0, "last_error", OrDash}},
-                  .top = {"tasks"}}),
+                  .top = {"tasks", "task"}}),
           Asking({.words = "task run",
                   .summary = "Run a reliable task now",
                   .notes = "It becomes due at once, and the first process that offers to run it "
