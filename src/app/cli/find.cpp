@@ -120,7 +120,15 @@ cli::Commands FindCommands() {
            .flags =
                Flags{Argument("THING", "Its id or name.", SearchText), WatchFlag()} + ServerFlags(),
            .run = WhyThing,
-           .part = Part::kExplain}};
+           .part = Part::kExplain},
+          Asking({.words = "why instance",
+                  .summary = "Say whether a process of the server is there, since when",
+                  .notes = "Exit code 3 when none of the last hour has this id.\n\nExample:\n"
+                           "  tenure why instance web-1:811:4f0a\n",
+                  .flags = {Argument("ID", "The process, as `tenure top` names it.")},
+                  .path = "/api/v1/why/instance/{ID}",
+                  .print = Explained(),
+                  .part = Part::kExplain})};
 }
 
 }  // namespace tenure::app

@@ -236,6 +236,7 @@ cli::View InstancesView() {
                       {"WORKERS", 7, "workers", AsYesNo},
                       {"REQUESTS/S", 10, "requests_per_second"},
                       {"CLOCK", 6, "clock_gap_ms", Gap}},
+          .kind = "instance",
           .id = "instance"};
 }
 
@@ -359,10 +360,10 @@ int RunTop(const Given& given, cli::Console& console) {
 }
 
 constexpr std::string_view kNotes =
-    R"(Screens: 1 overview, 2 topics, 3 leases, 4 seats, 5 tasks, 6 instances. It looks every 2 seconds, one
-question at a time. Enter says why something is as it is, `a` acts on it and asks for the reason,
-`s` sorts, `/` filters, `p` pauses, `?` helps, `q` ends. Without a terminal, or with --once, it
-prints one frame.
+    R"(Screens: 1 overview, 2 topics, 3 leases, 4 seats, 5 tasks, 6 instances. It looks every 2 seconds,
+one question at a time. Enter says why something is as it is, `a` acts on it and asks for the
+reason, `s` sorts, `/` filters, `p` pauses, `?` helps, `q` ends. Without a terminal, or with --once,
+it prints one frame.
 
 Examples:
   tenure top

@@ -21,6 +21,7 @@ void ReplyUnlessUnknown(const RouteParts& parts, const http::ExchangePtr& to, st
 void AddConsumerRoutes(http::Router& router, const RouteParts& parts);
 void AddOperatorRoutes(http::Router& router, const RouteParts& parts);
 void AddLetterRoutes(http::Router& router, const RouteParts& parts);
+void AddWhyRoutes(http::Router& router, const RouteParts& parts);
 void AddRoutes(http::Router& router, const RouteParts& parts);
 
 }  // namespace tenure::queues

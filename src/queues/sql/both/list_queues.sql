@@ -1,5 +1,5 @@
 -- A page of queues in the order of their names, with what their counters say. Parameters: $1 tenant, $2 name ('': any), $3 the
--- name behind which it begins, $4 how many at most
+-- name behind which it begins, $4 how many at most, $5 the first name that may come, $6 the first that may not ('': no end)
 -- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
 -- first in line (0: none)
 -- Locks: none
@@ -20,5 +20,6 @@ select
                     on f.session_id = m.session_id and f.head = m.sequence), 0)
   from tenure.queues q
  where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
+   and q.name >= $5::text and ($6::text = '' or q.name < $6::text)
  order by q.name
  limit $4::bigint
