@@ -48,7 +48,11 @@ function useMe(): Problem | null {
   useEffect(() => {
     let over = false;
     let timer = 0;
-    const ask = () =>
+    const ask = () => {
+      if (document.hidden) {
+        timer = window.setTimeout(ask, 5000);
+        return;
+      }
       look<Me>("/api/v1/me").then(
         (answer) => {
           if (over) return;
@@ -62,7 +66,8 @@ function useMe(): Problem | null {
           if (error.isAway || error.status >= 500) timer = window.setTimeout(ask, 5000);
         },
       );
-    void ask();
+    };
+    ask();
     return () => {
       over = true;
       clearTimeout(timer);
