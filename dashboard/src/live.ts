@@ -37,6 +37,7 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
   const [looks, setLooks] = useState(0);
   const shown = useRef(path);
   const known = useRef<Answer<T> | null>(null);
+  const asked = useRef("");
 
   useEffect(() => {
     if (path === null) return;
@@ -76,7 +77,10 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
       }
       plan();
     };
-    void ask();
+    // Switching it off asks nothing.
+    const what = JSON.stringify([path, turn, token.value, refresh.value]);
+    if (interval.value > 0 || asked.current !== what) void ask();
+    asked.current = what;
     return () => {
       stop.abort();
       clearTimeout(timer);

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -60,14 +61,17 @@ TEST_P(Watching, TheCommandPrintsTheServersSentenceWordForWord) {
   EXPECT_GE(kinds, 14);
 }
 
-/// Ages and counts change by themselves: then it is another list.
+/// Where an age is told it is another list each time.
 TEST_P(Watching, AListThatIsAsItWasIsNotSentAgain) {
+  static const std::regex kPasses(
+      R"("(oldest_age|oldest_ready|lock_age|remaining|waited)_ms":[0-9])");
   int lists = 0;
   for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
     if (method != "GET") continue;
     const std::string target = samples_.RequestOf(method, path).target;
     const HttpResponse first = api_.Get(target);
     if (!first.body.starts_with(R"({"items":)")) continue;
+    if (std::regex_search(first.body, kPasses)) continue;
     ++lists;
     Eventually("it is as it was: " + path, [&, &at = path] {
       const auto tag = api_.Get(target).FindHeader("ETag");

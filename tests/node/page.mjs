@@ -333,7 +333,7 @@ const kSteps = {
     await page.getByText("Columns").click();
     await page.getByRole("checkbox", { name: "Fence" }).uncheck();
     assert.equal(await page.getByRole("columnheader", { name: "Fence" }).count(), 0);
-    await open("/leases", "Leases");
+    await open("/leases?prefix=steady", "Leases");
     await page.getByRole("link", { name: "steady-a" }).waitFor();
     assert.equal(await page.getByRole("columnheader", { name: "Fence" }).count(), 0, "the choice is kept");
     await page.getByText("Columns").click();
@@ -385,6 +385,16 @@ const kSteps = {
     await open("/leases", "Leases");
     await page.getByLabel("Name begins with").fill("gt");
     assert.match(page.url(), /\/ui\/leases/);
+  },
+
+  async "times are shown in the zone of the reader's choice, and say in which"() {
+    await open("/leases/nightly-report", "Lease nightly-report");
+    const since = page.locator("dl.fields time").first();
+    for (const [zone, words] of [["utc", " UTC"], ["Asia/Kolkata", " Kolkata"], ["local", ""]]) {
+      await page.getByLabel("times").selectOption(zone);
+      const expected = await since.evaluate((time, timeZone) => new Date(time.dateTime).toLocaleString("sv-SE", timeZone ? { timeZone } : {}), { utc: "UTC", local: "" }[zone] ?? zone);
+      await since.getByText(expected + words).waitFor();
+    }
   },
 
   async "a filter stands in the URL, so that its link shows the same"() {
@@ -483,7 +493,7 @@ try {
   }
 } catch (error) {
   console.log(`failed, at ${page.url()}: ${error.stack}`);
-  console.log((await page.locator("body").innerText().catch(() => "")).slice(0, 2000));
+  console.log((await page.locator("main").innerText({ timeout: 1000 }).catch(() => "")).slice(0, 2000));
   process.exitCode = 1;
 }
 await browser.close();

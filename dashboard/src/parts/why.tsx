@@ -90,8 +90,9 @@ const kUndo = new Set(["topic.pause", "job.pause", "queue.pause"]);
 
 /** The audit names a session of a queue by both. */
 function objectOf(action: Action, why: Explanation): string | undefined {
-  // What becomes of dead letters is on record by their topic.
-  if (action.act.startsWith("message.") || action.act === "usage.resend") return undefined;
+  // What becomes of dead letters is on record by their topic, of parked sessions by each of them.
+  const many = action.act.startsWith("message.") || action.act === "usage.resend" || (action.act === "queue.resume" && why.kind === "queue");
+  if (many) return undefined;
   const ofQueue = /^\/api\/v1\/queues\/([^/]+)\/sessions\/([^/]+)\//.exec(action.path);
   return ofQueue ? `${decodeURIComponent(ofQueue[1] ?? "")}/${ofQueue[2]}` : why.id;
 }
