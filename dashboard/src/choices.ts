@@ -12,7 +12,9 @@ function kept<T extends string | number>(key: string, first: T, known: readonly 
 /** How often a list is looked at again, in seconds; 0: never, also not when the page is come back to. */
 export const kIntervals = [2, 5, 15, 60, 0] as const;
 export const interval = kept<number>("interval", 5, kIntervals);
-export const zone = kept<string>("zone", "local", ["local", "utc"]);
+/** Besides the reader's own and UTC, by the names that the browser knows. */
+export const kZones: readonly string[] = Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC");
+export const zone = kept<string>("zone", "local", ["local", "utc", ...kZones]);
 /** Whether single keys do something. */
 export const keys = kept<string>("keys", "on", ["on", "off"]);
 export const theme = kept<string>("theme", "system", ["system", "light", "dark"]);

@@ -1,7 +1,7 @@
 // What surrounds every page: who reads, the menu, how live it is, and what is wrong with the server.
 import { useEffect, useState } from "preact/hooks";
 import { look, Problem } from "./api";
-import { interval, kIntervals, theme, zone } from "./choices";
+import { interval, kIntervals, kZones, theme, zone } from "./choices";
 import { Help, helping, useKeys } from "./keys";
 import { ahead, seen } from "./live";
 import { href, place } from "./location";
@@ -48,7 +48,11 @@ function useMe(): Problem | null {
   useEffect(() => {
     let over = false;
     let timer = 0;
-    const ask = () =>
+    const ask = () => {
+      if (document.hidden) {
+        timer = window.setTimeout(ask, 5000);
+        return;
+      }
       look<Me>("/api/v1/me").then(
         (answer) => {
           if (over) return;
@@ -62,7 +66,8 @@ function useMe(): Problem | null {
           if (error.isAway || error.status >= 500) timer = window.setTimeout(ask, 5000);
         },
       );
-    void ask();
+    };
+    ask();
     return () => {
       over = true;
       clearTimeout(timer);
@@ -108,6 +113,7 @@ function Top() {
         <select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value)}>
           <option value="local">local</option>
           <option value="utc">UTC</option>
+          {kZones.map((name) => <option key={name}>{name}</option>)}
         </select>
       </label>
       <label>

@@ -11,6 +11,8 @@ const kMostMs = 30_000;
 export interface Live<T> {
   data: T | null; // the last good answer: it stays while another is awaited
   problem: Problem | null;
+  /** How often the server has answered, also that it is as it was. */
+  looks: number;
   again: () => void;
 }
 
@@ -32,8 +34,10 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
   const [data, setData] = useState<T | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);
+  const [looks, setLooks] = useState(0);
   const shown = useRef(path);
   const known = useRef<Answer<T> | null>(null);
+  const asked = useRef("");
 
   useEffect(() => {
     if (path === null) return;
@@ -61,6 +65,7 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
         } else {
           note(null);
         }
+        setLooks((n) => n + 1);
         setProblem(null);
         pause = 0;
       } catch (error) {
@@ -72,12 +77,15 @@ export function useLive<T>(path: string | null, factor = 1): Live<T> {
       }
       plan();
     };
-    void ask();
+    // Switching it off asks nothing.
+    const what = JSON.stringify([path, turn, token.value, refresh.value]);
+    if (interval.value > 0 || asked.current !== what) void ask();
+    asked.current = what;
     return () => {
       stop.abort();
       clearTimeout(timer);
     };
   }, [path, turn, token.value, interval.value, refresh.value]);
 
-  return { data, problem, again: () => setTurn((n) => n + 1) };
+  return { data, problem, looks, again: () => setTurn((n) => n + 1) };
 }

@@ -134,7 +134,8 @@ bool NeedsRestart(const config::Change& change, const Service& service,
 /// SIGHUP: the same sources again. What cannot change while running is named and left as it is.
 void Reload(const config::Sources& sources, config::Settings& current, Service& service) {
   try {
-    const config::Settings loaded = config::Load(sources).settings;
+    const config::Loaded all = config::Load(sources);
+    const config::Settings& loaded = all.settings;
     for (const config::Change& change : config::Differences(current, loaded)) {
       if (NeedsRestart(change, service, loaded))
         base::LogWarn(
@@ -157,10 +158,12 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
       current.tls = loaded.tls;
       service.UseCertificate(current.tls);
     }
-    if (!service.authenticates()) return;
-    current.auth.keys = loaded.auth.keys;
-    current.auth.secret = loaded.auth.secret;
-    service.UseKeys(current.auth);
+    if (service.authenticates()) {
+      current.auth.keys = loaded.auth.keys;
+      current.auth.secret = loaded.auth.secret;
+      service.UseKeys(current.auth);
+    }
+    service.ShowSettings({current, all.origins});
   } catch (const std::exception& error) {
     base::LogError("config.refused", "the configuration was not reloaded",
                    {{"detail", error.what()}});
@@ -169,7 +172,8 @@ void Reload(const config::Sources& sources, config::Settings& current, Service& 
 
 }  // namespace
 
-int RunServe(const config::Settings& settings, const config::Sources& sources) {
+int RunServe(const config::Loaded& loaded, const config::Sources& sources) {
+  const config::Settings& settings = loaded.settings;
   const std::string instance = base::NewProcessName();
   SetUpLog(settings.log, instance);
   const sigset_t waited = BlockSignals();
@@ -178,6 +182,7 @@ int RunServe(const config::Settings& settings, const config::Sources& sources) {
   CheckWithCapabilities(settings);
   CheckDoors(settings, false);
   Service service(settings, instance);
+  service.ShowSettings(loaded);
   service.Start();
   PrintWelcome(service);
 

@@ -33,11 +33,14 @@ std::unique_ptr<db::Engine> PreparedEngine(const config::Settings& settings,
 }
 
 http::Router AllRoutes(const config::Settings& settings, const server::Capabilities& capabilities,
-                       const OpsParts& ops, const MeParts& me, const overview::Overview& overview) {
+                       const OpsParts& ops, const MeParts& me, const SettingsShown& shown,
+                       const overview::Overview& overview) {
   http::Router router;
+  router.SetBase(settings.http.base_path);
   for (const server::Running& each : capabilities.running()) each.add_routes(router);
   AddOpsRoutes(router, ops);
   AddMeRoute(router, me);
+  AddSettingsRoute(router, shown);
   AddSearchRoute(router, capabilities);
   overview::AddRoutes(router, overview);
   if (settings.dashboard) page::AddRoutes(router);
@@ -209,7 +212,7 @@ Service::Service(const config::Settings& settings, const std::string& process,
       certificate_(MakeIf<http::CertificateKeeper>(settings_.tls.enabled(), FilesOf(settings_.tls),
                                                    base::SystemClock(), metrics_)),
       me_{list_, process_, store_.engine(), router_, settings_.auth.enabled()},
-      router_(AllRoutes(settings_, capabilities_, ops_, me_, overview_)),
+      router_(AllRoutes(settings_, capabilities_, ops_, me_, shown_, overview_)),
       server_(ServerOptionsOf(settings_, capabilities, certificate_.get()), router_, metrics_,
               base::SystemClock(), auth_ ? auth_->hook() : nullptr, &tracer_),
       ops_router_(OpsListenerRoutes(ops_)),
@@ -222,6 +225,7 @@ Service::Service(const config::Settings& settings, const std::string& process,
                                WebhookServerOptionsOf(settings_, capabilities, certificate_.get()),
                                webhook_router_, metrics_, base::SystemClock(), nullptr, &tracer_)) {
   ShowReadiness(ops_, metrics_);
+  ShowSettings({settings_, {}});
   feed_ = store_.engine().NewFeed(
       {.on_payload = [this](std::string_view payload) { wake_.SignalAll(payload); },
        .on_gap = [this] { wake_.SignalEverybody(); }});

@@ -8,6 +8,7 @@
 #include "app/capabilities.hpp"
 #include "app/me_route.hpp"
 #include "app/ops_routes.hpp"
+#include "app/settings_route.hpp"
 #include "app/store_watch.hpp"
 #include "app/trace_exporter.hpp"
 #include "auth/authenticator.hpp"
@@ -63,6 +64,8 @@ class Service {
   void UseCertificate(const config::TlsSettings& settings);
   /// SIGHUP: from now on these limits.
   void UseRateLimits(const config::RateLimitSettings& settings);
+  /// What /api/v1/settings tells from now on; until then all values seem to be defaults.
+  void ShowSettings(const config::Loaded& loaded) { shown_.Show(loaded); }
   /// SIGHUP: what capabilities keep of files is read again.
   void ReadAgain();
   /// Whether it speaks TLS.
@@ -103,6 +106,7 @@ class Service {
   const std::unique_ptr<auth::Authentication> auth_;            // null: protected mode
   const std::unique_ptr<http::CertificateKeeper> certificate_;  // null: plain HTTP
   const MeParts me_;
+  SettingsShown shown_;
   const http::Router router_;
   http::Server server_;
   const http::Router ops_router_;

@@ -161,6 +161,12 @@ std::string JsonRow::Text(std::string_view field) const {
   return found == fields_.end() ? "" : found->second.text;
 }
 
+std::vector<std::string> JsonRow::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : fields_) names.push_back(name);
+  return names;
+}
+
 std::string JsonRow::Literal(std::string_view field) const {
   const auto found = fields_.find(field);
   return found == fields_.end() || found->second.is_string ? "" : found->second.text;

@@ -48,6 +48,8 @@ class JsonRow {
   static JsonRow Parse(std::string_view json);
 
   std::string Text(std::string_view field) const;
+  /// Of its fields, without those that are null.
+  std::vector<std::string> Names() const;
 
   // These throw base::UserError when the field is missing or something else.
 

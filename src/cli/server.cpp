@@ -148,7 +148,10 @@ std::string CheckedServer(std::string address) {
   const std::size_t scheme = address.starts_with("http://")    ? 7
                              : address.starts_with("https://") ? 8
                                                                : 0;
-  const bool plain = address.find_first_of("/?#@ \\", scheme) == std::string::npos &&
+  // It may stand below a path, as a proxy shows it.
+  const bool plain = address.find_first_of("?#@ \\", scheme) == std::string::npos &&
+                     address.find('/', scheme) != scheme &&
+                     address.find("//", scheme) == std::string::npos &&
                      config::Printable(address) == address;
   if (scheme == 0 || address.size() == scheme || !plain)
     throw UsageError("--server (TENURE_SERVER) takes an address like http://127.0.0.1:8080");

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::size_t kMostTyped = 500;
 
-constexpr std::string_view kHelp = R"(1, 2 …      another screen
+constexpr std::string_view kHelp = R"(1 to 6      another screen
 up, down    another row (k, j)
-enter       this row, whole
+enter       why is it so?
+a           act on it
 s           sort by the next column
 /           only rows with a text
 p           pause, and go on
@@ -377,7 +378,7 @@ std::string Top::FootLine() const {
                          config::Printable(name_to_type_.empty() ? selected_ : name_to_type_),
                          config::Printable(typed_));
     default:
-      return !note_.empty() ? note_ : "enter more   s sort   / filter   p pause   ? help   q end";
+      return !note_.empty() ? note_ : "enter why   a act   s sort   / filter   p pause   ? help   q end";
   }
 }
 

@@ -199,6 +199,21 @@ void CheckListeners(const Loaded& loaded, Problems& problems) {
                         "a proxy is refused then"});
 }
 
+/// It stands in URLs as it is written.
+void CheckBasePath(const Loaded& loaded, Problems& problems) {
+  const std::string& path = loaded.settings.http.base_path;
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  const bool fits = path.starts_with('/') && !path.ends_with('/') &&
+                    path.find_first_not_of(kPlain) == std::string::npos &&
+                    path.find("//") == std::string::npos && path.find("/.") == std::string::npos;
+  if (path.empty() || fits) return;
+  problems.push_back({WhereOf(loaded, {"http.base_path"}),
+                      fmt::format("{} must begin with a slash, end without one, and be made of "
+                                  "letters, digits and - . _ ~ /",
+                                  Shown(loaded, "http.base_path"))});
+}
+
 /// Settles what single settings cannot: refuses values that are right by themselves but not
 /// together, and puts `store.password` into the addresses that need it.
 void MakeCoherent(Loaded& loaded, Problems& problems) {
@@ -206,6 +221,7 @@ void MakeCoherent(Loaded& loaded, Problems& problems) {
   CheckTls(loaded, problems);
   CheckAuthentication(loaded, problems);
   CheckListeners(loaded, problems);
+  CheckBasePath(loaded, problems);
   InsertPassword(loaded, problems);
 }
 

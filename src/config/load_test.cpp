@@ -183,6 +183,16 @@ TEST(Load, ProxiesAreTrustedOnlyWithAuthentication) {
               ElementsAre(HasSubstr("http.trusted_proxies has no use without authentication")));
 }
 
+TEST(Load, ABasePathIsOneThatStandsInUrlsAsItIs) {
+  for (const char* path : {"", "/tenure", "/a/b-c.d~e_1"})
+    EXPECT_EQ(Load({.flags = {{"--set", "http.base_path", path}}}).settings.http.base_path, path);
+  for (const char* path :
+       {"/", "tenure", "/tenure/", "//a", "/a//b", "/a b", "/..", "/%2e", "/a?b"})
+    EXPECT_THAT(Refusals({.flags = {{"--set", "http.base_path", path}}}),
+                ElementsAre(HasSubstr("must begin with a slash")))
+        << path;
+}
+
 TEST(Load, TheTextOfTheErrorHasOneLinePerProblem) {
   try {
     Load({.environment = {{"TENURE_ONE_THING", ""}, {"TENURE_ANOTHER", ""}}});

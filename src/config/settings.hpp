@@ -80,6 +80,7 @@ struct HttpSettings {
   std::int64_t idle_timeout_ms = 75'000;
   std::int64_t write_timeout_ms = 30'000;
   std::int64_t stop_grace_ms = 10'000;
+  std::string base_path;  ///< "/tenure", without a slash at its end; empty: none
   std::vector<base::IpBlock> trusted_proxies;
   ForwardedHeader forwarded_header = ForwardedHeader::kXForwardedFor;
 

@@ -167,6 +167,11 @@ const Setting kTable[] = {
      "How long requests that are under way may still take after SIGTERM.",
      "To less than what your service manager waits before it kills."},
 
+    {"http.base_path", OptionalText{AT(http.base_path)},
+     "The path below which a proxy shows this server, such as `/tenure`: the page, its files and "
+     "the "
+     "API are answered there, whether or not the proxy takes it off, and without it as before.",
+     "When a proxy shows several services under one name."},
     {"http.trusted_proxies", IpBlockList{AT(http.trusted_proxies)},
      "The proxies whose word about the client's address is taken: addresses and blocks such as "
      "`10.0.0.0/8, 2001:db8::/32`. From anybody else it is the socket's.",

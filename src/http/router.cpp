@@ -109,6 +109,11 @@ const Router::Resource* Router::FindPattern(std::string_view path) const {
 }
 
 Router::Match Router::Find(Method method, std::string_view path) const {
+  if (!base_.empty() && path.starts_with(base_)) {
+    const std::string_view below = path.substr(base_.size());
+    if (below.empty()) path = "/";
+    if (below.starts_with('/')) path = below;
+  }
   const auto fixed = fixed_.find(path);
   Match match;
   if (fixed != fixed_.end() && Serve(fixed->second, method, path, match)) return match;

@@ -79,6 +79,10 @@ void CheckContentType(const Route& route, const Request& request);
 /// fixed.
 class Router {
  public:
+  /// Where a proxy shows all routes: "/tenure", or nothing.
+  void SetBase(std::string base) { base_ = std::move(base); }
+  const std::string& base() const { return base_; }
+
   /// REQUIRES: it has a scope, and no other route has this method and this pattern.
   void Add(Route route);
   std::span<const Route> routes() const { return routes_; }
@@ -88,7 +92,8 @@ class Router {
     std::vector<std::string> path_parameters;  ///< percent-decoded
     std::vector<Method> allowed;               ///< of the path, when only the method is wrong
   };
-  /// HEAD is served by the GET route. Throws ProblemError 400 when a parameter of the path is not
+  /// The path with or without the base: a proxy may have taken it off. HEAD is served by the GET
+  /// route. Throws ProblemError 400 when a parameter of the path is not
   /// well encoded, is not text, or has an encoded slash and the route takes none.
   Match Find(Method method, std::string_view path) const;
 
@@ -111,6 +116,7 @@ class Router {
   const Resource* FindPattern(std::string_view path) const;
   bool Serve(const Resource& resource, Method method, std::string_view path, Match& match) const;
 
+  std::string base_;
   std::vector<Route> routes_;
   std::unordered_map<std::string, Resource, Hash, std::equal_to<>> fixed_;
   std::vector<Resource> patterns_;  // in the order in which they are tried

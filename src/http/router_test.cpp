@@ -32,6 +32,17 @@ class RouterTest : public testing::Test {
   Router router_;
 };
 
+TEST_F(RouterTest, BelowABaseEverythingIsFoundWithItAndWithoutIt) {
+  router_.SetBase("/tenure");
+  for (const char* path : {"/", "/tenure", "/tenure/"})
+    EXPECT_EQ(Operation(Method::kGet, path), "GET /") << path;
+  EXPECT_EQ(Operation(Method::kGet, "/sessions/5"), "GET /sessions/{id}");
+  EXPECT_EQ(Operation(Method::kGet, "/tenure/sessions/5"), "GET /sessions/{id}");
+  EXPECT_THAT(router_.Find(Method::kGet, "/tenure/sessions/5").path_parameters, ElementsAre("5"));
+  EXPECT_EQ(Operation(Method::kGet, "/tenure/tenure/sessions/5"), "none");
+  EXPECT_EQ(Operation(Method::kGet, "/tenures/sessions"), "none");
+}
+
 TEST_F(RouterTest, FindsFixedPathsAndPatterns) {
   EXPECT_EQ(Operation(Method::kGet, "/"), "GET /");
   EXPECT_EQ(Operation(Method::kPut, "/sessions"), "PUT /sessions");

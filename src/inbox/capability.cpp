@@ -1,9 +1,12 @@
 #include "inbox/capability.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "inbox/entry_id.hpp"
+#include "inbox/explain.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox_sql/queries.hpp"
 #include "server/capability.hpp"
@@ -30,6 +33,21 @@ explain::Glance GlanceOf(std::int64_t stuck) {
   return glance;
 }
 
+/// By "stripe/evt_1", whole.
+void FindById(Inbox& inbox, const server::Search& search, base::Caller caller,
+              server::Finder::Done done) {
+  const auto key = ParseEntryId(search.tenant, search.text);
+  if (!key) return done(server::FoundList());
+  inbox.Find({*key}, std::move(caller),
+             server::Finding(std::move(done), [key = *key](const FindReply& reply) {
+               server::FoundList found;
+               if (reply.entry)
+                 found.push_back({"inbox", EntryId(key), key.source,
+                                  std::string(Standing(*reply.entry, reply.now_ms))});
+               return found;
+             }));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others&) {
   const config::InboxSettings& settings = parts.settings.inbox;
   const auto object = std::make_shared<Inbox>(
@@ -51,6 +69,7 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
                      latest->Set(GlanceOf(stuck));
                    }}};
   running.glance = [latest] { return latest->Get(); };
+  running.finders = {{"messages:read", std::bind_front(FindById, std::ref(inbox))}};
   return running;
 }
 

@@ -297,6 +297,33 @@ TEST(InboxCommands, AResultWeighsInTheQueue) {
   EXPECT_EQ(bytes(60'000), bytes(0) + 60'000);
 }
 
+TEST_P(InboxContract, EntriesAreListedPageByPageOfASourceAndAStateAndOfNobodyElse) {
+  for (const char* source : {"a", "b", "b/c"})
+    for (const char* id : {"1", "2"}) Claim(id, {.source = source});
+  Claim("3", {.source = "b", .tenant = "another"});
+  a_.Complete("9", Claim("9"));
+  const auto list = [&](EntriesRequest request) {
+    request.tenant = "default";
+    return a_.Call(a_.inbox(), &Inbox::List, request);
+  };
+  const auto names = [&](const EntriesRequest& request) {
+    std::string text;
+    for (const Entry& each : list(request).rows)
+      text += each.key.source + ":" + each.key.message_id + " ";
+    return text;
+  };
+  EXPECT_EQ(names({}), "a:1 a:2 b:1 b:2 b/c:1 b/c:2 github:9 ");
+  EXPECT_EQ(names({.source = "b"}), "b:1 b:2 ");
+  EXPECT_EQ(names({.source = "b", .after = {"default", "b", "1"}}), "b:2 ");
+  EXPECT_EQ(names({.source = "c"}), "");
+  EXPECT_EQ(names({.state = State::kDone}), "github:9 ");
+  const auto page = list({.after = {"default", "a", "2"}, .limit = 2});
+  EXPECT_TRUE(page.has_more);
+  EXPECT_EQ(page.rows.back().key.message_id, "2");
+  EXPECT_EQ(page.rows.back().row.state, State::kClaimed);
+  EXPECT_EQ(page.rows.back().row.received_ms, clock().WallMs());
+}
+
 class InboxInTransactions : public InboxContract {
  protected:
   /// The function goes by PostgreSQL's own clock: the test's is ahead of it, so that no claim is

@@ -29,6 +29,25 @@ void FindEntries(db::Transaction& tx, db::Items<FindRequest, FindReply> items) {
   }
 }
 
+db::Transaction::Pending QueueEntries(db::Transaction& tx, const EntriesRequest& request,
+                                      std::int64_t rows) {
+  // Of one source: from its first message on. Of any: up to the last character of all.
+  const bool from_source = !request.source.empty() && request.after.source.empty();
+  const std::string_view first = from_source ? request.source : request.after.source;
+  const std::string_view last =
+      request.source.empty() ? std::string_view("\xF4\x8F\xBF\xBF") : request.source;
+  return tx.Queue(sql::kListEntries, std::string_view(request.tenant), first,
+                  std::string_view(request.after.message_id), last,
+                  request.state ? static_cast<std::int64_t>(*request.state) : std::int64_t{-1},
+                  rows);
+}
+
+Entry ReadEntry(const db::Rows::Row& row) {
+  Entry entry{{{}, std::string(row.Text(0)), std::string(row.Text(1))}, {}};
+  db::ReadInto(entry.row, row, 2, kMessageColumns);
+  return entry;
+}
+
 std::int64_t CountStuckEntries(db::Transaction& tx, std::int64_t now_ms) {
   return tx.Run(sql::kCountStuck, now_ms - kStuckMs)[0].Int(0);
 }

@@ -16,6 +16,24 @@ struct FindReply {
   std::optional<MessageRow> entry{};
   std::int64_t now_ms = 0;
 };
+struct EntriesRequest {
+  std::string tenant{};
+  std::string source{};          ///< empty: any
+  std::optional<State> state{};  ///< as it is stored: a lapsed claim is a claim
+  MessageKey after{};            ///< the one behind which the page begins
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, source, after); }
+};
+struct Entry {
+  MessageKey key{};
+  MessageRow row{};
+};
+db::Transaction::Pending QueueEntries(db::Transaction& tx, const EntriesRequest& request,
+                                      std::int64_t rows);
+/// Without its tenant.
+Entry ReadEntry(const db::Rows::Row& row);
+
 void FindEntries(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
 
 /// Claims whose lease passed long ago, and nobody delivered the message again: its source has given
@@ -51,6 +69,7 @@ class Inbox {
       : probe_(metrics),
         change_(store, budget, probe_),
         Find(store, "inbox.find"),
+        List(store, "inbox.list"),
         TidySome(store, "inbox.tidy", db::LaneName::Shared(0)),
         CountStuck(store, "inbox.count") {}
 
@@ -64,6 +83,7 @@ class Inbox {
     change_(std::move(command), std::move(caller), db::Only<FinishOutcome>(std::move(done)));
   }
   db::Look<FindEntries> Find;
+  db::List<QueueEntries, ReadEntry> List;
 
   /// One bounded batch of background work. The caller repeats while `has_more`.
   db::Sweep<Tidy> TidySome;

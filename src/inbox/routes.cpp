@@ -7,6 +7,8 @@
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "inbox/capability.hpp"
+#include "inbox/entry_id.hpp"
+#include "inbox/explain.hpp"
 #include "inbox/inbox.hpp"
 
 namespace tenure::inbox {
@@ -23,13 +25,7 @@ void WriteResult(JsonWriter& json, const std::string& result) {
   if (!result.empty()) json.Key("result").Stored(result);
 }
 
-/// Where an entry stands, for people: also a claim whose lease has passed is told.
-std::string_view Standing(const MessageRow& row, std::int64_t now_ms) {
-  if (row.state == State::kClaimed && row.lease_until_ms <= now_ms) return "lapsed";
-  return ToText(row.state);
-}
-
-std::string Explain(std::int64_t fence, const FinishOutcome& outcome) {
+std::string WhyStale(std::int64_t fence, const FinishOutcome& outcome) {
   if (outcome.fence == fence) {
     switch (outcome.state) {
       case State::kDone:
@@ -92,9 +88,9 @@ std::string FinishJson(const FinishOutcome& outcome) {
   return body;
 }
 
-std::string EntryJson(const MessageKey& key, const MessageRow& row, std::int64_t now_ms) {
-  std::string body;
-  JsonWriter json(body);
+/// The object stays open. A list leaves results out: they may be large.
+void WriteEntry(JsonWriter& json, const MessageKey& key, const MessageRow& row, std::int64_t now_ms,
+                bool with_result) {
   json.BeginObject()
       .Field("source", std::string_view(key.source))
       .Field("message_id", std::string_view(key.message_id))
@@ -104,20 +100,36 @@ std::string EntryJson(const MessageKey& key, const MessageRow& row, std::int64_t
   if (row.state == State::kClaimed) json.Key("until").Time(row.lease_until_ms);
   if (row.state == State::kRetrying) json.Key("until").Time(row.not_before_ms);
   json.Field("attempts", row.attempts).Field("crashes", row.crashes);
-  WriteResult(json, row.result);
+  if (with_result) WriteResult(json, row.result);
   if (!row.error.empty()) json.Field("error", std::string_view(row.error));
   json.Key("received_at").Time(row.received_ms);
   json.Key("updated_at").Time(row.updated_ms);
+}
+
+std::string EntryJson(const MessageKey& key, const MessageRow& row, std::int64_t now_ms) {
+  std::string body;
+  JsonWriter json(body);
+  WriteEntry(json, key, row, now_ms, true);
   json.Key("now").Time(now_ms);
   json.EndObject();
   return body;
+}
+
+std::string EntriesJson(const db::Page<Entry>& page) {
+  return base::PageJson(
+      page.rows, page.has_more,
+      [&page](JsonWriter& json, const Entry& entry) {
+        WriteEntry(json, entry.key, entry.row, page.now_ms, false);
+        json.EndObject();
+      },
+      [](const Entry& last) { return EntryId(last.key); });
 }
 
 /// The claim with `fence` is over; says what is instead.
 http::Problem StaleProblem(std::int64_t fence, const FinishOutcome& outcome) {
   http::Problem problem{
       .status = 409, .type = "inbox-stale", .title = "This claim on the message is over"};
-  problem.detail = Explain(fence, outcome);
+  problem.detail = WhyStale(fence, outcome);
   std::string state;
   JsonWriter(state).Value(ToText(outcome.state));
   problem.extensions = {{"state", state}, {"fence", std::to_string(outcome.fence)}};
@@ -210,6 +222,41 @@ void Get(Inbox& inbox, const ExchangePtr& exchange) {
              }));
 }
 
+void List(Inbox& inbox, const ExchangePtr& exchange) {
+  EntriesRequest request;
+  request.tenant = http::TenantOf(exchange);
+  http::QueryFields fields(exchange->request().query);
+  request.source = fields.Text("source", kMaxKeyBytes).value_or("");
+  request.state = fields.Parsed(
+      "state", 10, "must be claimed, retrying, done or dead", [](std::string_view text) {
+        return http::OneOf(text, {State::kClaimed, State::kRetrying, State::kDone, State::kDead});
+      });
+  // Percent signs and slashes of the source are three bytes each.
+  if (auto after = fields.Parsed(
+          "cursor", 4 * kMaxKeyBytes + 1, http::kNoCursor,
+          [&](const std::string& text) { return ParseEntryId(request.tenant, text); }))
+    request.after = *std::move(after);
+  request.limit = fields.PageLimit();
+  fields.Finish();
+  inbox.List(std::move(request), exchange->caller(), Answering(exchange, EntriesJson));
+}
+
+void SayWhy(Inbox& inbox, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const std::string& id = exchange->request().path_parameters[0];
+  const auto key = ParseEntryId(http::TenantOf(exchange), id);
+  if (!key)
+    return exchange->Reply(http::NotFound(fmt::format(
+        "{} is no inbound message: it is named SOURCE/MESSAGE, with %2F for a slash of the source.",
+        id)));
+  inbox.Find({*key}, exchange->caller(),
+             Answering(exchange, [key = *key](const ExchangePtr& to, const FindReply& reply) {
+               if (!reply.entry) return to->Reply(UnknownMessage(key));
+               to->ReplyJson(explain::ToJson(Explain(key, *reply.entry, reply.now_ms),
+                                             *to->request().principal));
+             }));
+}
+
 }  // namespace
 
 void AddRoutes(http::Router& router, Inbox& inbox) {
@@ -219,7 +266,11 @@ void AddRoutes(http::Router& router, Inbox& inbox) {
       .Add({{Method::kPost, "/begin", "beginInbox", "messages:write", Begin},
             {Method::kPost, "/complete", "completeInbox", "messages:write", Complete},
             {Method::kPost, "/fail", "failInbox", "messages:write", Fail},
+            {Method::kGet, "", "listInbox", "messages:read", List},
             {Method::kGet, "/{source}/{message_id}", "getInboxEntry", "messages:read", Get}});
+  http::RouteGroup<Inbox&>(
+      router, inbox, {.path = "/api/v1/why/inbox", .rate_class = "inbox", .encoded_slash = true})
+      .Add({{Method::kGet, "/{id}", "whyInbox", "messages:read", SayWhy}});
 }
 
 }  // namespace tenure::inbox

@@ -223,7 +223,7 @@ cli::Commands Commands() {
                        {"HOLDER", 6, "holder"}},
            .nothing = "no leases",
            .elsewhere = LeaseStore,
-           .top = {"leases"}}),
+           .top = {"leases", "lease"}}),
       Asking({.words = "lease show",
               .summary = "Show one lease",
               .notes = "Exit code 3 when it was never granted. `tenure why lease NAME` says it in "

@@ -135,7 +135,7 @@ cli::Commands TopicLooks() {
                            {"ASKED", kAgoWidth, "asked_at", Ago},
                            {"PAUSED", 6, "paused_reason", Paused}},
                .nothing = "no topics",
-               .top = {"topics"},
+               .top = {"topics", "topic"},
                .also = "message list"}),
       Asking({.words = "topic show",
               .summary = "Show one topic and its settings",

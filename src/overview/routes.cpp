@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
@@ -5,6 +6,7 @@
 #include "base/json_writer.hpp"
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
+#include "overview/explain.hpp"
 #include "overview/overview.hpp"
 
 namespace tenure::overview {
@@ -41,13 +43,26 @@ void ReplyInstances(const Overview& overview, const ExchangePtr& exchange) {
   exchange->ReplyJson(InstancesJson(*overview.Now()));
 }
 
+void SayWhyInstance(const Overview& overview, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const std::string& id = exchange->request().path_parameters[0];
+  const auto board = overview.Now();
+  const auto found = std::ranges::find(board->instances, id, &Instance::instance);
+  if (found == board->instances.end())
+    return exchange->Reply(http::NotFound(
+        fmt::format("There is no process {}. GET /api/v1/instances lists them.", id)));
+  exchange->ReplyJson(
+      explain::ToJson(Explain(*found, overview.WallMs()), *exchange->request().principal));
+}
+
 }  // namespace
 
 void AddRoutes(http::Router& router, const Overview& overview) {
   using http::Method;
   http::RouteGroup<const Overview&>(router, overview, {.path = "/api/v1", .rate_class = "ops"})
       .Add({{Method::kGet, "/overview", "getOverview", "ops:read", ReplyOverview},
-            {Method::kGet, "/instances", "listInstances", "ops:read", ReplyInstances}});
+            {Method::kGet, "/instances", "listInstances", "ops:read", ReplyInstances},
+            {Method::kGet, "/why/instance/{id}", "whyInstance", "ops:read", SayWhyInstance}});
 }
 
 }  // namespace tenure::overview

@@ -1,6 +1,7 @@
 #include "page/routes.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,7 +47,7 @@ std::string_view TypeOf(std::string_view name) {
 
 /// Its own text says what to do when the script does not come: behind a load balancer another
 /// version may have answered for it.
-std::string ShellText() {
+std::string ShellText(const std::string& base) {
   if (Assets().empty()) return std::string(kWithoutPage);
   return fmt::format(
       R"(<!doctype html>
@@ -68,18 +69,20 @@ updated meanwhile. Reload the page. Without JavaScript, use the command: <code>t
 </body>
 </html>
 )",
-      kAssetsPath, NameOf("icon-", ".svg"), NameOf("style-", ".css"), NameOf("main-", ".js"));
+      base + std::string(kAssetsPath), NameOf("icon-", ".svg"), NameOf("style-", ".css"),
+      NameOf("main-", ".js"));
 }
 
 struct Shell {
-  std::string text = ShellText();
+  std::string root;
+  std::string text;
   /// The names have the hashes of all that the shell leads to.
-  std::string tag = fmt::format("\"{}+{}\"", NameOf("main-", ".js"), NameOf("style-", ".css"));
+  std::string tag;
 };
 
-const Shell& TheShell() {
-  static const Shell shell;
-  return shell;
+Shell ShellAt(const std::string& base) {
+  return {base + "/ui/", ShellText(base),
+          fmt::format("\"{}+{}\"", NameOf("main-", ".js"), NameOf("style-", ".css"))};
 }
 
 Response Guarded(Response response) {
@@ -91,13 +94,12 @@ Response Guarded(Response response) {
   return response;
 }
 
-void ToShell(const ExchangePtr& exchange) {
+void ToShell(const Shell& shell, const ExchangePtr& exchange) {
   exchange->Reply(
-      Guarded({.status = 303, .content_type = kHtml, .headers = {{"Location", "/ui/"}}}));
+      Guarded({.status = 303, .content_type = kHtml, .headers = {{"Location", shell.root}}}));
 }
 
-void ReplyShell(const ExchangePtr& exchange) {
-  const Shell& shell = TheShell();
+void ReplyShell(const Shell& shell, const ExchangePtr& exchange) {
   Response response{.content_type = kHtml,
                     .headers = {{"Cache-Control", "no-cache"}, {"ETag", shell.tag}}};
   const bool known = exchange->request().FindHeader("If-None-Match") == std::string_view(shell.tag);
@@ -143,10 +145,14 @@ void Add(http::Router& router, std::string pattern, std::string operation, http:
 }  // namespace
 
 void AddRoutes(http::Router& router) {
-  Add(router, "/", "getRoot", ToShell);
-  Add(router, "/ui", "getPageRoot", ToShell);
-  Add(router, "/ui/", "getPage", ReplyShell);
-  Add(router, "/ui/{*}", "getPageBelow", ReplyShell);
+  const auto shell = std::make_shared<const Shell>(ShellAt(router.base()));
+  const auto with = [&](void (*reply)(const Shell&, const ExchangePtr&)) {
+    return [shell, reply](const ExchangePtr& exchange) { reply(*shell, exchange); };
+  };
+  Add(router, "/", "getRoot", with(ToShell));
+  Add(router, "/ui", "getPageRoot", with(ToShell));
+  Add(router, "/ui/", "getPage", with(ReplyShell));
+  Add(router, "/ui/{*}", "getPageBelow", with(ReplyShell));
   Add(router, "/ui/assets/{*}", "getPageAsset", ReplyAsset);
 }
 

@@ -1,8 +1,11 @@
 #include "queues/capability.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "messages/messages.hpp"
+#include "queues/attention.hpp"
+#include "queues/explain.hpp"
 #include "queues/http/routes.hpp"
 #include "queues/queues.hpp"
 #include "queues_sql/queries.hpp"
@@ -43,6 +46,48 @@ void DrainAll(Queues& queues) {
     server::Await(queues.Drain, queue);
 }
 
+void FindNames(Queues& queues, const server::Search& search, base::Caller caller,
+               server::Finder::Done done) {
+  if (search.text.size() > kMaxNameBytes) return done(server::FoundList());
+  QueuesRequest request;
+  request.tenant = search.tenant;
+  (search.MayBegin() ? request.begins : request.name) = search.text;
+  request.limit = server::kMostFound;
+  queues.List(std::move(request), std::move(caller),
+              server::Finding(std::move(done), [](const db::Page<QueueView>& page) {
+                server::FoundList found;
+                for (const QueueView& each : page.rows)
+                  found.push_back({"queue", each.queue.name, each.queue.name, Explain(each).state});
+                return found;
+              }));
+}
+
+void FindSessionById(Queues& queues, const server::Search& search, base::Caller caller,
+                     server::Finder::Done done) {
+  if (!search.id) return done(server::FoundList());
+  SessionsRequest session;
+  session.tenant = search.tenant;
+  session.id = search.id;
+  session.limit = 1;
+  base::Executor* const home = caller.home;
+  auto then = [&queues, session, home,
+               done = std::move(done)](db::Result<OwnerReply> owner) mutable {
+    if (!owner.ok()) return done(owner.fault());
+    if (owner.value().queue.empty()) return done(server::FoundList());
+    session.queue = owner.value().queue;
+    queues.ListSessions(
+        std::move(session), home,
+        server::Finding(std::move(done), [](const db::Page<SessionView>& page) {
+          server::FoundList found;
+          for (const SessionView& each : page.rows)
+            found.push_back({"queue-session", each.session.id.ToString(),
+                             each.queue.name + ": " + each.session.name, Explain(each).state});
+          return found;
+        }));
+  };
+  queues.FindOwner({search.tenant, *search.id}, std::move(caller), std::move(then));
+}
+
 server::Running Run(const server::Parts& parts, const server::Others& others) {
   const config::Settings& settings = parts.settings;
   const auto object =
@@ -58,9 +103,15 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   running.tasks = {
       {"queues.retention", std::min(retention_ms, server::kRetentionIntervalMs),
        [&queues, retention_ms](const TaskRun& run) { RunRetention(queues, retention_ms, run); }}};
-  running.jobs = {{"gauges.queues", kCountedEveryMs, [&queues](const auto&) {
-                     queues.probe()->Counted(server::Await(queues.Count));
+  const auto latest = std::make_shared<explain::Latest>();
+  running.jobs = {{"gauges.queues", kCountedEveryMs, [&queues, latest](const auto&) {
+                     const FiguresReply figures = server::Await(queues.Count);
+                     queues.probe()->Counted(figures);
+                     latest->Set(GlanceOf(figures));
                    }}};
+  running.glance = [latest] { return latest->Get(); };
+  running.finders = {{"queues:read", std::bind_front(FindNames, std::ref(queues))},
+                     {"queues:read", std::bind_front(FindSessionById, std::ref(queues))}};
   running.write_health = [&queues](base::JsonWriter& json) {
     const Probe::Health health = queues.probe()->health();
     json.Key("queues")

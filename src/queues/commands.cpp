@@ -4,6 +4,7 @@
 #include "base/uuid.hpp"
 #include "cli/question.hpp"
 #include "cli/server.hpp"
+#include "cli/watch.hpp"
 #include "config/printable.hpp"
 #include "queues/capability.hpp"
 #include "queues/queue.hpp"
@@ -105,9 +106,26 @@ int ShowSession(const Given& given, cli::Console& console) {
   return LookAt(given, console, block);
 }
 
+/// Named within its queue, or by its id alone.
 int ExplainSession(const Given& given, cli::Console& console) {
-  static const cli::Print sentence = cli::Sentence("{name} ({reason}): {why}");
-  return LookAt(given, console, sentence);
+  cli::Server server(given);
+  std::string id = given.Text("QUEUE");
+  if (given.All("SESSION").size() > 1) throw cli::UsageError("name one SESSION");
+  if (!given.All("SESSION").empty()) {
+    const Answer found = FindSession(server, given);
+    if (!IsThere(found)) return ReportMissing(found, given, server, console);
+    id = JsonRow::Parse(found.body).Text("session");
+  } else if (!base::Uuid::Parse(id)) {
+    throw cli::UsageError("name a QUEUE and a SESSION, or give a session's id alone");
+  }
+  const Answer why =
+      server.Ask(http::Method::kGet, "/api/v1/why/queue-session/" + cli::PercentEncoded(id));
+  if (!why.ok()) return ReportRefusal(why, server.form(), console);
+  if (server.form() == cli::Form::kJson)
+    PrintJson(why.body, console);
+  else
+    console.out << cli::Explained()(why, given);
+  return cli::kExitDone;
 }
 
 /// An act on one session.
@@ -365,12 +383,24 @@ cli::Commands Looks() {
                               {"OLDEST", kAgoWidth, "oldest", Ago},
                               {"ERROR CLASS", 20, "error_class"}}),
               .nothing = "no dead letters"}),
+      Asking({.words = "why queue",
+              .summary = "Say whether a queue hands out its sessions, and what keeps it from that",
+              .notes = "Exit code 3 when there is none.\n\nExample:\n  tenure why queue triage\n",
+              .flags = {QueueArgument()},
+              .path = "/api/v1/why/queue/{QUEUE}",
+              .print = Explained(),
+              .part = Part::kExplain}),
       {.words = "why queue-session",
        .summary = "Say why a session of an ordered queue does not move",
        .notes = "Who holds it since when, what it waits for and until when, which message stopped "
-                "it.\n\nExample:\n  tenure why queue-session triage acme/shop/issue/7" +
+                "it. A session's\nid says all: it needs no QUEUE before it.\n\nExamples:\n"
+                "  tenure why queue-session triage acme/shop/issue/7\n"
+                "  tenure why queue-session 6f0f7f0e-3f1c-8a5e-9d3b-0c6f5b2a4e11" +
                 std::string(kRefer),
-       .flags = Flags{QueueArgument(), SessionArgument()} + ServerFlags(),
+       .flags = Flags{Argument("QUEUE", "Its queue, or the session's id.", QueueName),
+                      Arguments("SESSION", "The session: its key, its printed name or its id."),
+                      WatchFlag()} +
+                ServerFlags(),
        .run = ExplainSession,
        .part = Part::kExplain}};
 }

@@ -37,6 +37,7 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       ListLetters(store, "queues.letters"),
       SumLetters(store, "queues.letter_sums"),
       FindState(store, "queues.find_state"),
+      FindOwner(store, "queues.find_owner"),
       wake_(wake),
       clock_(clock),
       process_(messages.process()),

@@ -102,6 +102,7 @@ class Queues {
   db::List<QueueLetters, ReadLetter> ListLetters;
   db::List<QueueLetterSums, ReadLetterSum> SumLetters;
   db::Look<FindStates> FindState;
+  db::Look<FindOwners> FindOwner;
 
   /// Who says what a consumer is handed in place of an event.
   /// REQUIRES: before the first call.

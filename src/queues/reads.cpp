@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/time_text.hpp"
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
 
@@ -12,8 +9,11 @@ namespace tenure::queues {
 
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
                                      std::int64_t rows, std::int64_t now_ms) {
+  // Behind all that begin so, in the order of bytes: the last character of all follows.
+  const std::string end = request.begins.empty() ? "" : request.begins + "\xF4\x8F\xBF\xBF";
   return tx.Queue(sql::kListQueues, std::string_view(request.tenant),
-                  std::string_view(request.name), std::string_view(request.after), rows, now_ms);
+                  std::string_view(request.name), std::string_view(request.after), rows, now_ms,
+                  std::string_view(request.begins), std::string_view(end));
 }
 
 QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
@@ -90,63 +90,12 @@ std::string_view SessionView::Reason() const {
   return cap > 0 && held >= cap ? "cap" : "ready";
 }
 
-std::string SessionView::WhyReady() const {
-  const std::string waits = session.depth() == 1
-                                ? "its message waits"
-                                : fmt::format("the first of {} messages waits", session.depth());
-  const std::string line = before < 0       ? ""
-                           : before == 0    ? ", and it is the next one"
-                           : before < 1'000 ? fmt::format(", and {} sessions are before it", before)
-                                            : ", and a thousand sessions or more are before it";
-  return fmt::format("It is ready{}: {} since {} for somebody to accept it.", line, waits,
-                     base::UtcText(head_enqueued_ms));
-}
-
-std::string SessionView::Why() const {
-  const std::string_view reason = Reason();
-  if (reason == "parked")
-    return fmt::format(
-        "Message {} cannot be processed ({}: {}); the session waits since {} for "
-        "somebody to resume or skip it, and {} follow.",
-        session.head, ToText(session.reason), session.error, base::UtcText(session.parked_ms),
-        session.depth() - 1);
-  if (reason == "held")
-    return fmt::format("{} holds it since {}, at message {}, until {}.", session.consumer,
-                       base::UtcText(session.turn_ms), session.head,
-                       base::UtcText(session.lease_until_ms));
-  if (reason == "overdue")
-    return fmt::format(
-        "{} held it until {} and has not been heard of since; the next accept takes "
-        "it over.",
-        session.consumer, base::UtcText(session.lease_until_ms));
-  if (reason == "idle") return "It has no messages that are not done.";
-  if (reason == "paused")
-    return fmt::format("The queue is paused since {}: {}.", base::UtcText(queue.paused_ms),
-                       queue.paused_reason);
-  if (reason == "generation")
-    return "It is of a new generation of the queue, which waits until the older one is empty.";
-  if (reason == "backoff")
-    return fmt::format("Message {} failed ({}); it is tried again at {}.", session.head,
-                       session.error, base::UtcText(session.not_before_ms));
-  if (reason == "reserved")
-    return fmt::format("It is reserved for {} until {}.", session.reserved_for,
-                       base::UtcText(session.reserved_until_ms));
-  if (reason == "staged")
-    return fmt::format(
-        "{} messages of users' transactions have not entered it: the next accept of "
-        "the queue puts them in.",
-        staged);
-  if (reason == "frozen")
-    return fmt::format(
-        "The store was restored or promoted: somebody whom it has forgotten may hold "
-        "it until {}.",
-        base::UtcText(FrozenUntilMs()));
-  if (reason == "cap")
-    return fmt::format(
-        "{} sessions are held, as many as max_concurrent_sessions allows: the next "
-        "end of one lets it go on.",
-        held);
-  return WhyReady();
+void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items) {
+  for (auto* item : items) {
+    const db::Rows rows =
+        tx.Run(sql::kFindOwner, std::string_view(item->request.tenant), item->request.session);
+    item->reply = rows.empty() ? OwnerReply() : OwnerReply{std::string(rows[0].Text(0))};
+  }
 }
 
 db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,

@@ -35,11 +35,12 @@ struct QueueView {
 };
 struct QueuesRequest {
   std::string tenant{};
-  std::string name{};   ///< empty: any
-  std::string after{};  ///< the name behind which the page begins
+  std::string name{};    ///< empty: any
+  std::string begins{};  ///< only names that begin so; empty: any
+  std::string after{};   ///< the name behind which the page begins
   std::int64_t limit = 100;
 
-  std::size_t bytes() const { return db::BytesOf(tenant, name, after); }
+  std::size_t bytes() const { return db::BytesOf(tenant, name, begins, after); }
 };
 db::Transaction::Pending QueueQueues(db::Transaction& tx, const QueuesRequest& request,
                                      std::int64_t rows, std::int64_t now_ms);
@@ -73,13 +74,9 @@ struct SessionView {
   Limits limits{};
   std::int64_t now_ms = 0;
 
-  /// Why it does not move, or what it waits for: a word, and a sentence.
+  /// Why it does not move, or what it waits for, as a word; Explain says it in sentences.
   std::string_view Reason() const;
-  std::string Why() const;
-
- private:
   std::int64_t FrozenUntilMs() const;
-  std::string WhyReady() const;
 };
 struct SessionsRequest {
   std::string tenant{};
@@ -123,5 +120,17 @@ struct PeekRequest {
 db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,
                                    std::int64_t rows);
 PeekedMessage ReadPeeked(const db::Rows::Row& row);
+
+/// Whose session it is, for those who know its id alone.
+struct OwnerRequest {
+  std::string tenant{};
+  base::Uuid session{};
+
+  std::size_t bytes() const { return tenant.size(); }
+};
+struct OwnerReply {
+  std::string queue{};  ///< empty: there is no such session
+};
+void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items);
 
 }  // namespace tenure::queues

@@ -2,6 +2,7 @@
 
 #include "db/maintenance.hpp"
 #include "queues/contract_fixture.hpp"
+#include "queues/explain.hpp"
 
 namespace tenure::queues {
 namespace {
@@ -95,29 +96,50 @@ TEST_P(LookContract, SessionsAreListedByTheirKeysAndFoundByWhatIsPrintedOfThem) 
   EXPECT_GT(Find("k").head_enqueued_ms, 0);
 }
 
+TEST_P(LookContract, AQueueIsFoundByHowItsNameBeginsAndASessionByItsIdAlone) {
+  a_.Declare({});
+  const base::Uuid id = a_.Send("k").session;
+  const auto names = [&](const std::string& begins) {
+    std::string text;
+    for (const QueueView& each :
+         a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .begins = begins}).rows)
+      text += each.queue.name + " ";
+    return text;
+  };
+  EXPECT_EQ(names("q"), "q ");
+  EXPECT_EQ(names("q1"), "");
+  EXPECT_EQ(names("p"), "");
+  const auto owner = [&](const std::string& tenant, const base::Uuid& session) {
+    return a_.Call(a_.queues(), &Queues::FindOwner, {tenant, session}).queue;
+  };
+  EXPECT_EQ(owner("default", id), "q");
+  EXPECT_EQ(owner("another", id), "");
+  EXPECT_EQ(owner("default", base::Uuid()), "");
+}
+
 TEST_P(LookContract, EverySessionSaysWhyItDoesNotMove) {
   a_.Declare({.max_delivery_count = 2});
   a_.Send("k");
   EXPECT_EQ(Find("k").Reason(), "ready");
   HeldSession held = a_.AcceptOne("ann");
-  EXPECT_THAT(Find("k").Why(), HasSubstr("ann holds it"));
+  EXPECT_THAT(Explain(Find("k")).Sentence(), HasSubstr("ann holds k since"));
   clock().Advance(300'000);
   EXPECT_EQ(Find("k").Reason(), "overdue");
   a_.Fail(held, 1, "it broke");
-  EXPECT_THAT(Find("k").Why(), HasSubstr("failed (it broke)"));
+  EXPECT_THAT(Explain(Find("k")).Sentence(), HasSubstr("failed (it broke)"));
   clock().Advance(10'000);
   held = a_.AcceptOne();
   a_.Fail(held, 1, "it broke");
-  EXPECT_THAT(Find("k").Why(), HasSubstr("max_delivery_count: it broke"));
+  EXPECT_THAT(Explain(Find("k")).Sentence(), HasSubstr("max_delivery_count: it broke"));
   a_.Complete(held, 1);
   EXPECT_EQ(Find("k").Reason(), "idle");
   a_.Send("l");
   Report transfer = a_.Of(Report::Kind::kTransfer, a_.AcceptOne());
   transfer.to = "ben";
   a_.Tell(transfer);
-  EXPECT_THAT(Find("l").Why(), HasSubstr("reserved for ben"));
+  EXPECT_THAT(Explain(Find("l")).Sentence(), HasSubstr("reserved for ben"));
   a_.Pause(true);
-  EXPECT_THAT(Find("l").Why(), HasSubstr("paused"));
+  EXPECT_THAT(Explain(Find("l")).Sentence(), HasSubstr("paused"));
   a_.Pause(false);
   a_.Declare({}, "another rule");
   a_.Send("m");
@@ -127,17 +149,18 @@ TEST_P(LookContract, EverySessionSaysWhyItDoesNotMove) {
 TEST_P(LookContract, ASessionThatIsReadySaysHowManyAreBeforeItAndWhetherThereIsAPlace) {
   a_.Declare({.max_concurrent_sessions = 1});
   for (const char* key : {"k", "l", "m"}) a_.Send(key);
-  EXPECT_THAT(Find("k").Why(), HasSubstr("it is the next one: its message waits since"));
-  EXPECT_THAT(Find("m").Why(), HasSubstr("2 sessions are before it"));
+  EXPECT_THAT(Explain(Find("k")).Sentence(),
+              HasSubstr("it is the next one: its message waits since"));
+  EXPECT_THAT(Explain(Find("m")).Sentence(), HasSubstr("2 sessions are before it"));
   const HeldSession held = a_.AcceptOne();
   EXPECT_EQ(Find("m").Reason(), "cap");
-  EXPECT_THAT(Find("m").Why(), HasSubstr("1 sessions are held, as many as"));
+  EXPECT_THAT(Explain(Find("m")).Sentence(), HasSubstr("One session is held, as many as"));
   a_.Complete(held, 1);
   EXPECT_EQ(Find("m").Reason(), "ready");
 
   db::NewIncarnation(a_.store().engine());
   EXPECT_EQ(Find("m").Reason(), "frozen");
-  EXPECT_THAT(Find("m").Why(), HasSubstr("restored or promoted"));
+  EXPECT_THAT(Explain(Find("m")).Sentence(), HasSubstr("restored or promoted"));
 }
 
 TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {

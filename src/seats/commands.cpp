@@ -224,7 +224,7 @@ cli::Commands LicenseCommands() {
                            {"ORGANIZATION", 12, "organization", Plain, "--organization"},
                            {"NAME", 0, "name", Plain, {}, true}},
                .nothing = "no licences",
-               .top = {.title = "seats", .id = "id"}}),
+               .top = {"seats", "license", "id"}}),
       Asking({.words = "license show",
               .summary = "Show one licence",
               .flags = {LicenseArgument()},

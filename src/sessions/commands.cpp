@@ -125,7 +125,15 @@ cli::Commands Commands() {
               .flags = {Argument("ID", "The session.", Uuid)},
               .method = http::Method::kDelete,
               .path = "/sessions/{ID}",
-              .print = Sentence("session {ID} has ended")})};
+              .print = Sentence("session {ID} has ended")}),
+      Asking({.words = "why session",
+              .summary = "Say who has a capacity, since when, until when",
+              .notes = "Or how that ended. Exit code 3 when there is no such session.\n\nExample:\n"
+                       "  tenure why session 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
+              .flags = {Argument("ID", "The session.", Uuid)},
+              .path = "/api/v1/why/session/{ID}",
+              .print = Explained(),
+              .part = Part::kExplain})};
 }
 
 }  // namespace tenure::sessions

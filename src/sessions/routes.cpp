@@ -7,6 +7,7 @@
 #include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "sessions/capability.hpp"
+#include "sessions/explain.hpp"
 #include "sessions/sessions.hpp"
 
 namespace tenure::sessions {
@@ -108,6 +109,17 @@ void Get(const Parts& parts, const ExchangePtr& exchange) {
                       }));
 }
 
+void SayWhy(const Parts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  parts.sessions.Find({PathId(exchange)}, &exchange->executor(),
+                      Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+                        if (!reply.session || !IsVisible(to, reply.session->tenant))
+                          return to->Reply(UnknownSession(to));
+                        to->ReplyJson(explain::ToJson(Explain(*reply.session, reply.now_ms),
+                                                      *to->request().principal));
+                      }));
+}
+
 /// An administrator may end what stands in another tenant's way (409 `held-by-another-tenant`).
 bool MayEnd(const ExchangePtr& exchange, const base::Uuid& tenant) {
   return IsVisible(exchange, tenant) || exchange->request().principal->Has("admin");
@@ -169,6 +181,9 @@ void AddRoutes(http::Router& router, Sessions& sessions, audit::Refusals& refusa
             {Method::kGet, "", "listSessions", "sessions:read", List},
             {Method::kGet, "/{id}", "getSession", "sessions:read", Get},
             {Method::kDelete, "/{id}", "deleteSession", "sessions:write", Delete, "", {kEndAct}}});
+  http::RouteGroup<Parts>(router, {sessions, refusals},
+                          {.path = "/api/v1/why/session", .rate_class = "sessions"})
+      .Add({{Method::kGet, "/{id}", "whySession", "sessions:read", SayWhy}});
 }
 
 }  // namespace tenure::sessions

@@ -7,6 +7,7 @@
 #include "base/time_text.hpp"
 #include "explain/explanation.hpp"
 #include "server/capability.hpp"
+#include "tasks/explain.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks_sql/queries.hpp"
 
@@ -27,8 +28,8 @@ explain::Glance GlanceOf(const ListReply& listed) {
                                  .sentence = fmt::format("The last run of {} failed: {}", task.name,
                                                          explain::Shown(task.row.last_error)),
                                  .since_ms = task.row.last_started_ms,
-                                 .link = "/tasks",
-                                 .command = "tenure task list"});
+                                 .link = "/tasks/" + explain::Segment(task.name),
+                                 .command = "tenure why task " + task.name});
     }
     if (task.locked_ms > 0 && listed.now_ms - task.locked_ms > kLongMs)
       glance.concerns.push_back(
@@ -37,8 +38,8 @@ explain::Glance GlanceOf(const ListReply& listed) {
                                    explain::Shown(task.holder),
                                    base::SpanText(listed.now_ms - task.locked_ms)),
            .since_ms = task.locked_ms,
-           .link = "/tasks",
-           .command = "tenure task list"});
+           .link = "/tasks/" + explain::Segment(task.name),
+           .command = "tenure why task " + task.name});
   }
   glance.figures = {{"failing", failing}};
   return glance;
@@ -58,10 +59,7 @@ void FindNames(Tasks& tasks, const server::Search& search, base::Caller caller,
   const auto add = [text = search.text](const ListReply& listed, server::FoundList& found) {
     for (const TaskView& task : listed.tasks)
       if (task.name.starts_with(text))
-        found.push_back({"task", task.name, task.name,
-                         task.row.failures > 0  ? "failed"
-                         : !task.holder.empty() ? "claimed"
-                                                : "ok"});
+        found.push_back({"task", task.name, task.name, Explain(task, listed.now_ms).state});
   };
   base::Executor* const home = caller.home;
   auto then = [&tasks, add, home, tenant = search.tenant,

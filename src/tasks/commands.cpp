@@ -39,7 +39,7 @@ cli::Commands Commands() {
                               {"FAILURES", 0, "failures"},
                               {"RUNS AT", 0, "holder", OrDash},
                               {"LAST ERROR", 0, "last_error", OrDash}},
-                  .top = {"tasks"}}),
+                  .top = {"tasks", "task"}}),
           Asking({.words = "task run",
                   .summary = "Run a reliable task now",
                   .notes = "It becomes due at once, and the first process that offers to run it "
@@ -49,7 +49,15 @@ cli::Commands Commands() {
                   .flags = {Argument("NAME", "The task.", TaskName).Named({"/api/v1/tasks"})},
                   .method = http::Method::kPost,
                   .path = "/api/v1/tasks/{NAME}/run",
-                  .print = Sentence("{NAME} will run; `tenure task list` shows it")})};
+                  .print = Sentence("{NAME} will run; `tenure task list` shows it")}),
+          Asking({.words = "why task",
+                  .summary = "Say who runs a reliable task, or when it is due",
+                  .notes = "And what became of its last run. Exit code 3 when there is none.\n\n"
+                           "Example:\n  tenure why task sessions.expiry\n",
+                  .flags = {Argument("NAME", "The task.", TaskName).Named({"/api/v1/tasks"})},
+                  .path = "/api/v1/why/task/{NAME}",
+                  .print = Explained(),
+                  .part = Part::kExplain})};
 }
 
 }  // namespace tenure::tasks

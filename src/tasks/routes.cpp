@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
@@ -8,6 +10,7 @@
 #include "http/route_group.hpp"
 #include "leases/json.hpp"
 #include "tasks/capability.hpp"
+#include "tasks/explain.hpp"
 #include "tasks/tasks.hpp"
 
 namespace tenure::tasks {
@@ -73,6 +76,31 @@ void List(Tasks& tasks, const ExchangePtr& exchange) {
   tasks.List(kOwnTenant, exchange->caller(), Answering(exchange, then_theirs));
 }
 
+http::Problem UnknownTask(const std::string& name) {
+  return http::NotFound(fmt::format("There is no task {}. GET /api/v1/tasks lists them.", name));
+}
+
+/// The caller's task of that name, or Tenure's own. There are few: who has many has to wait.
+void SayWhy(Tasks& tasks, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  TaskKey task = KeyOf(exchange);
+  const auto explain = [name = task.name](const ExchangePtr& to, const ListReply& listed) {
+    const auto found = std::ranges::find(listed.tasks, name, &TaskView::name);
+    if (found == listed.tasks.end()) return false;
+    to->ReplyJson(explain::ToJson(Explain(*found, listed.now_ms), *to->request().principal));
+    return true;
+  };
+  const auto then_own = [&tasks, explain, name = task.name](const ExchangePtr& to,
+                                                            const ListReply& theirs) {
+    if (explain(to, theirs)) return;
+    tasks.List(kOwnTenant, to->caller(),
+               Answering(to, [explain, name](const ExchangePtr& asker, const ListReply& own) {
+                 if (!explain(asker, own)) asker->Reply(UnknownTask(name));
+               }));
+  };
+  tasks.List(std::move(task.tenant), exchange->caller(), Answering(exchange, then_own));
+}
+
 /// Has a task run, or goes on with `if_unknown`: then nothing is kept under an idempotency key, so
 /// that the next try may use it.
 void Trigger(Tasks& tasks, const ExchangePtr& exchange, TaskKey task, base::Task if_unknown) {
@@ -97,10 +125,8 @@ void RunNow(Tasks& tasks, const ExchangePtr& exchange) {
   const TaskKey task = KeyOf(exchange);
   http::ExpectReasonAlone(exchange);
   Trigger(tasks, exchange, task, [&tasks, exchange, name = task.name] {
-    Trigger(tasks, exchange, {kOwnTenant, name}, [exchange, name] {
-      exchange->Reply(
-          http::NotFound(fmt::format("There is no task {}. GET /api/v1/tasks lists them.", name)));
-    });
+    Trigger(tasks, exchange, {kOwnTenant, name},
+            [exchange, name] { exchange->Reply(UnknownTask(name)); });
   });
 }
 
@@ -165,6 +191,9 @@ void AddRoutes(http::Router& router, Tasks& tasks) {
             {Method::kPost, "/{name}/run", "runTask", "admin", RunNow, "", {kRunAct}},
             {Method::kPost, "/{name}/claim", "claimTask", "leases:write", Claim},
             {Method::kPost, "/{name}/finish", "finishTask", "leases:write", Finish}});
+  http::RouteGroup<Tasks&>(
+      router, tasks, {.path = "/api/v1/why/task", .rate_class = "tasks", .encoded_slash = true})
+      .Add({{Method::kGet, "/{name}", "whyTask", "ops:read", SayWhy}});
 }
 
 }  // namespace tenure::tasks

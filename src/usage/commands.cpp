@@ -164,7 +164,32 @@ cli::Commands FactorsAndSending() {
               .method = http::Method::kPost,
               .path = "/usage/send",
               .print = Sentence("{windows} windows will be sent; `tenure usage windows` shows "
-                                "them")})};
+                                "them")}),
+      Listing({.words = "usage refused",
+               .summary = "List records that the receiver refuses, with its words",
+               .notes = "It needs the scope admin.\n\nExample:\n  tenure usage refused\n",
+               .path = "/usage/refused",
+               .columns = {{"WINDOW", 8, "window"},
+                           {"SESSION", 36, "sessionId"},
+                           {"REFUSED", kAgoWidth, "refusedUtc", Ago},
+                           {"ANSWER", 0, "answer"}},
+               .nothing = "no record is refused",
+               .cursor_field = "nextCursor"}),
+      Asking({.words = "usage resend",
+              .summary = "Send refused records again, a thousand at most",
+              .notes = "For when the receiver was mended: it knows a record that it has by its "
+                       "recordId.\n\nExample:\n  tenure usage resend\n",
+              .method = http::Method::kPost,
+              .path = "/usage/refused/resend",
+              .print = Sentence("{records} records are sent again")}),
+      Asking({.words = "why usage",
+              .summary = "Say how far a usage window is on its way to the receiver",
+              .notes = "Exit code 3 when there is no such window.\n\nExample:\n"
+                       "  tenure why usage 17\n",
+              .flags = {Argument("WINDOW", "The window's number.", WindowNumber)},
+              .path = "/api/v1/why/usage/{WINDOW}",
+              .print = Explained(),
+              .part = Part::kExplain})};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "http/route_group.hpp"
 #include "tasks/task.hpp"
 #include "usage/capability.hpp"
+#include "usage/explain.hpp"
 #include "usage/usage.hpp"
 
 namespace tenure::usage {
@@ -36,18 +37,6 @@ constexpr const char* kResendAct = "usage.resend";
 // What the API says of usage; camelCase, as the document it comes from.
 
 constexpr std::string_view kCursor = "nextCursor";
-
-std::string_view StateOf(const WindowView& view) {
-  switch (view.window.state) {
-    case WindowState::kClosed:
-      return "closed";
-    case WindowState::kEmitting:
-      return "emitting";
-    case WindowState::kEmitted:
-      return view.unsent_records > 0 ? "sending" : "sent";
-  }
-  return "";
-}
 
 void WriteFactor(JsonWriter& json, const Factor& factor) {
   json.BeginObject().Field("sessionKind", factor.kind);
@@ -168,6 +157,27 @@ void ListWindows(Usage& usage, const ExchangePtr& exchange) {
                     }));
 }
 
+std::int64_t WindowOf(const ExchangePtr& exchange) {
+  const std::string& number = exchange->request().path_parameters[0];
+  // What is no number is no window's number.
+  if (number.empty() || number.size() > 15 ||
+      !std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
+    throw ProblemError(UnknownWindow());
+  return std::stoll(number);
+}
+
+void SayWhy(Usage& usage, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const std::int64_t number = WindowOf(exchange);
+  usage.ListWindows({.before = number + 1, .limit = 1}, &exchange->executor(),
+                    Answering(exchange, [number](const ExchangePtr& to, const auto& reply) {
+                      if (reply.rows.empty() || reply.rows.front().window.number != number)
+                        return to->Reply(UnknownWindow());
+                      to->ReplyJson(explain::ToJson(Explain(reply.rows.front(), SeesAll(to)),
+                                                    *to->request().principal));
+                    }));
+}
+
 void ListRecords(Usage& usage, const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
   RecordsRequest request;
@@ -178,12 +188,7 @@ void ListRecords(Usage& usage, const ExchangePtr& exchange) {
   request.limit = fields.PageLimit();
   request.after = fields.Uuid("cursor");
   fields.Finish();
-  const std::string& number = exchange->request().path_parameters[0];
-  // What is no number is no window's number.
-  if (number.empty() || number.size() > 15 ||
-      !std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
-    throw ProblemError(UnknownWindow());
-  request.number = std::stoll(number);
+  request.number = WindowOf(exchange);
   usage.ListRecords(
       request, &exchange->executor(),
       Answering(exchange, [](const ExchangePtr& to, const RecordsReply& reply) {
@@ -294,6 +299,8 @@ void AddRoutes(http::Router& router, Usage& usage, messages::Messages& messages)
             {Method::kPost, "/factors", "setUsageFactor", "admin", SetFactor, "", {kFactorAct}},
             {Method::kPost, "/send", "sendUsage", "admin", Send, "", {kSendAct}},
             {Method::kGet, "/refused", "listRefusedUsage", "admin", ListRefused}});
+  http::RouteGroup<Usage&>(router, usage, {.path = "/api/v1/why/usage", .rate_class = "usage"})
+      .Add({{Method::kGet, "/{window}", "whyUsage", kRead, SayWhy}});
   http::RouteGroup<messages::Messages&>(router, messages,
                                         {.path = "/usage/refused", .rate_class = "usage"})
       .Add({{Method::kPost, "/resend", "resendRefusedUsage", "admin", Resend, "", {kResendAct}}});

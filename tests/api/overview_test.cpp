@@ -1,6 +1,8 @@
 // What operators see first: the overview, the search, and why something is as it is.
 #include <cctype>
 #include <filesystem>
+#include <map>
+#include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -56,20 +58,44 @@ TEST_P(Watching, TheCommandPrintsTheServersSentenceWordForWord) {
     }
     EXPECT_EQ(printed, told) << path;
   }
-  EXPECT_GE(kinds, 7);
+  EXPECT_GE(kinds, 14);
+}
+
+/// Where an age is told it is another list each time.
+TEST_P(Watching, AListThatIsAsItWasIsNotSentAgain) {
+  static const std::regex kPasses(
+      R"("(oldest_age|oldest_ready|lock_age|remaining|waited)_ms":[0-9])");
+  int lists = 0;
+  for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
+    if (method != "GET") continue;
+    const std::string target = samples_.RequestOf(method, path).target;
+    const HttpResponse first = api_.Get(target);
+    if (!first.body.starts_with(R"({"items":)")) continue;
+    if (std::regex_search(first.body, kPasses)) continue;
+    ++lists;
+    Eventually("it is as it was: " + path, [&, &at = path] {
+      const auto tag = api_.Get(target).FindHeader("ETag");
+      if (!tag) return false;
+      const HttpResponse again = api_.Call("GET", target, "", {{"If-None-Match", *tag}});
+      if (again.status == 304) {
+        EXPECT_TRUE(again.body.empty()) << at;
+      }
+      return again.status == 304;
+    });
+    EXPECT_EQ(api_.Call("GET", target, "", {{"If-None-Match", "\"another\""}}).status, 200) << path;
+  }
+  EXPECT_GE(lists, 20);
 }
 
 TEST_P(Watching, WhatIsNotThereHasNoReason) {
-  for (const std::string& path : {std::string("lease/never/granted"), "message/" + NewUuid(),
-                                  "job/" + NewUuid(), "topic/" + NewUuid(), "seat/" + NewUuid(),
-                                  "license/" + NewUuid(), "subscription/" + NewUuid()}) {
-    const std::size_t slash = path.find('/');
-    EXPECT_EQ(api_.Get("/api/v1/why/" + path.substr(0, slash) + "/" +
-                       (path.starts_with("lease") ? "never%2Fgranted" : path.substr(slash + 1)))
-                  .status,
-              404)
-        << path;
-  }
+  // A seat's has the words of the document that it comes from.
+  EXPECT_EQ(api_.Get("/api/v1/why/seat/" + NewUuid()).status, 404);
+  for (const char* kind : {"message", "job", "topic", "license", "subscription", "session", "task",
+                           "queue", "queue-session", "instance"})
+    ExpectProblem(api_.Get(std::string("/api/v1/why/") + kind + "/" + NewUuid()), 404);
+  for (const char* path : {"lease/never%2Fgranted", "inbox/stripe%2Fnever", "inbox/no-id",
+                           "usage/999999999", "usage/one", "session/no-id", "queue-session/no-id"})
+    ExpectProblem(api_.Get(std::string("/api/v1/why/") + path), 404);
 }
 
 TEST_P(Watching, EverythingIsFoundByItsIdOrTheBeginningOfItsName) {
@@ -87,6 +113,9 @@ TEST_P(Watching, EverythingIsFoundByItsIdOrTheBeginningOfItsName) {
            {"/api/v1/licenses/{id}", "license"},
            {"/api/v1/licenses/sessions/{id}", "seat"},
            {"/sessions/{id}", "session"},
+           {"/api/v1/queues/{queue}", "queue"},
+           {"/api/v1/queues/{queue}/sessions/{id}", "queue-session"},
+           {"/api/v1/why/inbox/{id}", "inbox"},
            {"/api/v1/leases/{name}", "lease"}}) {
     const std::string id = IdOf(samples_.RequestOf("GET", path).target);
     EXPECT_TRUE(kinds_of(id).contains(kind)) << kind << " " << id;
@@ -175,6 +204,24 @@ TEST_P(Overviews, ShowsWhatWasCountedAndWhatNeedsAttention) {
   EXPECT_EQ(overview["instances"].Size(), instances.Size());
   EXPECT_EQ(attention.Dump().find("TenureInstanceLost"), std::string::npos);
   EXPECT_EQ(overview["series"]["values"]["messages.ready"].Elements().back().Int(), 1);
+}
+
+TEST_P(Overviews, TheSettingsInEffectAreShownWithTheirOriginAndWithoutSecrets) {
+  support::ServerOptions options =
+      store_.Options({"--set", "http.base_path=/below", "--set", "usage.endpoint=http://[::1]:1/"});
+  options.environment.emplace_back("TENURE_USAGE_AUTH", "hunter2");
+  const support::ServerProcess server(options);
+  const HttpResponse response = Api(server).Get("/api/v1/settings");
+  EXPECT_EQ(response.body.find("hunter2"), std::string::npos);
+  std::map<std::string, Json> settings;
+  for (const Json& each : response.Json()["items"].Elements())
+    settings.emplace(each["name"].Text(), each);
+  EXPECT_EQ(settings.at("http.base_path")["value"].Text(), "/below");
+  EXPECT_EQ(settings.at("http.base_path")["from"].Text(), "--set http.base_path");
+  EXPECT_EQ(settings.at("usage.auth")["from"].Text(), "TENURE_USAGE_AUTH");
+  EXPECT_EQ(settings.at("log.level")["from"].Text(), "default");
+  EXPECT_TRUE(settings.at("sessions.duration")["shared"].Bool());
+  EXPECT_EQ(support::Call(server.Port(), "GET", "/below/api/v1/settings").body, response.body);
 }
 
 TEST_P(Overviews, IsNotSentTwiceAndNotToEverybody) {

@@ -65,15 +65,16 @@ TEST_F(QueueCommand, Q1_RunHandlesTheMessagesOfASessionInTheirOrder) {
       Run(3, "echo \"$TENURE_SESSION $TENURE_SEQUENCE $TENURE_ATTEMPT $(cat)\" >> " + file);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(support::ReadFile(file), "k 1 1 1\nk 2 1 2\nk 3 1 3\n");
-  EXPECT_THAT(Why("k"), HasSubstr("k (idle): "));
+  EXPECT_THAT(Why("k"), HasSubstr("k has no messages that are not done."));
 }
 
 TEST_F(QueueCommand, WhatItsCommandExitsWithDecides) {
   Send("k", 2);
   EXPECT_EQ(Run(1, "exit 75").exit_code, 0);
-  EXPECT_THAT(Why("k"), HasSubstr("k (ready): ")) << "nothing was counted";
+  EXPECT_THAT(Why("k"), HasSubstr("k is ready")) << "nothing was counted";
   EXPECT_EQ(Run(1, "exit 3").exit_code, 0);
-  EXPECT_THAT(Why("k"), AllOf(HasSubstr("(parked)"), HasSubstr("the command exited with 3")));
+  EXPECT_THAT(Why("k"),
+              AllOf(HasSubstr("k is parked since "), HasSubstr("the command exited with 3")));
   Printed("resume", {"k", "--reason", "mended"});
   EXPECT_EQ(Run(1, "exit 65").exit_code, 0);
   EXPECT_THAT(Why("k"), HasSubstr("rejected: the command exited with 65"));
@@ -88,6 +89,8 @@ TEST_F(QueueCommand, AnOperatorLooksAndLetsSessionsGoOn) {
   EXPECT_THAT(Queue("session", {"k"}).out, HasSubstr("died of       max_delivery_count\n"));
   const std::string id = Json::Parse(Queue("session", {"k", "--json"}).out)["session"].Text();
   EXPECT_THAT(Queue("session", {id}).out, HasSubstr("key           k\n"));
+  EXPECT_EQ(Tenure({"why", "queue-session", id}).out, Why("k"));
+  EXPECT_THAT(Tenure({"why", "queue", queue_}).out, HasSubstr("One session is parked: "));
   EXPECT_THAT(Queue("peek", {id}).out, AllOf(HasSubstr("parked"), HasSubstr("waiting")));
   EXPECT_THAT(Queue("dead").out, HasSubstr("the command exited with 1"));
   EXPECT_THAT(Queue("causes").out, HasSubstr("the command exited with #"));
@@ -111,6 +114,9 @@ TEST_F(QueueCommand, WhatIsNotThereOrNotAsItMustBeHasItsExitCode) {
   EXPECT_EQ(Queue("session", {"nobody"}).exit_code, 3);
   EXPECT_EQ(Tenure({"why", "queue-session", queue_, NewUuid()}).exit_code, 3);
   EXPECT_EQ(Tenure({"queue", "show", "nobody"}).exit_code, 3);
+  EXPECT_EQ(Tenure({"why", "queue-session", NewUuid()}).exit_code, 3);
+  EXPECT_EQ(Tenure({"why", "queue-session", queue_}).exit_code, 2) << "without a session";
+  EXPECT_EQ(Tenure({"why", "queue", "nobody"}).exit_code, 3);
   EXPECT_EQ(Queue("break", {"k", "--reason", "r"}).exit_code, 4) << "nobody holds it";
   EXPECT_EQ(Queue("skip", {"k"}).exit_code, 2) << "without a reason";
   EXPECT_EQ(Queue("send", {"k", "hello"}).exit_code, 2) << "no JSON";

@@ -73,11 +73,24 @@ SampleRequests::Request SampleRequests::OfWhy(const std::string& path) const {
       {"subscription/{name}", "/api/v1/subscriptions/{name}"},
       {"seat/{id}", "/api/v1/licenses/sessions/{id}"},
       {"license/{id}", "/api/v1/licenses/{id}"},
+      {"session/{id}", "/sessions/{id}"},
+      {"task/{name}", "/api/v1/tasks/{name}"},
+      {"queue/{queue}", "/api/v1/queues/{queue}"},
+      {"queue-session/{id}", "/api/v1/queues/{queue}/sessions/{id}"},
+      {"inbox/{id}", "/api/v1/inbox/{source}/{message_id}"},
+      {"usage/{window}", "/usage/windows/{window}/records"},
   };
   const std::string kind = path.substr(std::string("/api/v1/why/").size());
-  const std::string& shown = shown_at.at(kind);
-  const std::string id = RequestOf("GET", shown).target.substr(shown.find('{'));
-  return {"/api/v1/why/" + kind.substr(0, kind.find('{')) + id, ""};
+  const std::string why = "/api/v1/why/" + kind.substr(0, kind.find('{'));
+  if (kind == "instance/{id}") {
+    Eventually("a process is known",
+               [&] { return api_.Get("/api/v1/instances").Json()["items"].Size() > 0; });
+    return {why + api_.Get("/api/v1/instances").Json()["items"][0]["instance"].Text(), ""};
+  }
+  const std::string target = RequestOf("GET", shown_at.at(kind)).target;
+  if (kind == "usage/{window}") return {why + "1", ""};
+  const std::string id = target.substr(target.rfind('/') + 1);
+  return {why + (kind == "inbox/{id}" ? "s%2F" : "") + id, ""};
 }
 
 SampleRequests::Request SampleRequests::OfLease(const std::string& action) const {

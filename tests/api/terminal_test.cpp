@@ -158,11 +158,11 @@ TEST_F(Example, TopFollowsAResizeSurvivesItsServerAndLeavesTheTerminalAsItWas) {
   Terminal terminal({support::TenureBinary(), "top", "--screen", "topics"},
                     {{"TENURE_SERVER", server_->Url()}, {"TERM", "xterm"}});
   terminal.WaitFor("welcome");
-  terminal.Type("2");
+  terminal.Type("3");
   terminal.WaitFor("nightly-report");
   terminal.Resize({.columns = 20, .rows = 5});
   terminal.Type("?");
-  terminal.WaitFor("1, 2 …");
+  terminal.WaitFor("1 to 6");
   terminal.Resize({.columns = 200, .rows = 40});
   terminal.Type("x");
   terminal.WaitFor("db/migrate");
@@ -179,7 +179,7 @@ TEST_F(Example, TopGivesTheTerminalBackWhateverEndsIt) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     Terminal terminal({support::TenureBinary(), "top"},
                       {{"TENURE_SERVER", server_->Url()}, {"TERM", "xterm"}});
-    terminal.WaitFor("1 topics");
+    terminal.WaitFor("1 overview");
     EXPECT_FALSE(support::SameSettings(terminal.Settings(), before)) << "keys come at once";
     if (signal == SIGINT)
       terminal.Type("\x03");

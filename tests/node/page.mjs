@@ -44,6 +44,7 @@ async function api(method, path, body) {
   return response.json();
 }
 
+let parked = ""; // a session of the queue orders
 const hostile = `<script>alert(1)</script>"'${"x".repeat(120)}`;
 
 const kSteps = {
@@ -78,6 +79,12 @@ const kSteps = {
     await api("POST", "/api/v1/messages", { topic: "mail", payload: { to: hostile, password: "hunter2" } });
     await api("PUT", "/api/v1/jobs/nightly", { topic: "reports", cron: "30 2 * * *" });
     await api("POST", "/api/v1/licenses", { seats: 3, name: "Editor" });
+    await api("PUT", "/api/v1/bots", { sources: [], bots: [{ name: "orders", events: [], ordering_scope: "custom", max_delivery_count: 1 }] });
+    for (const n of [1, 2]) await api("POST", "/api/v1/queues/orders/messages", { session_key: "customer-7", payload: { n } });
+    const { session, fence } = (await api("POST", "/api/v1/queues/orders/accept", { consumer: "worker", key: "customer-7" })).sessions[0];
+    await api("POST", "/api/v1/queues/orders/abandon", { sessions: [{ session, fence, sequence: 1, error: hostile }] });
+    parked = session;
+    await api("POST", "/api/v1/inbox/begin", { source: "shop/eu", message_id: "evt_1" });
     await open("/", "Overview");
     const titles = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
     assert.ok(titles.length >= 9, titles.join());
@@ -111,7 +118,9 @@ const kSteps = {
   },
 
   async "a page says why in the server's words"() {
-    for (const [kind, id, path] of [["topic", "mail", "/topics/mail"], ["lease", "nightly-report", "/leases/nightly-report"], ["job", "nightly", "/jobs/nightly"]]) {
+    for (const [kind, id, path] of [["topic", "mail", "/topics/mail"], ["lease", "nightly-report", "/leases/nightly-report"], ["job", "nightly", "/jobs/nightly"],
+      ["queue", "orders", "/queues/orders"], ["queue-session", parked, `/queues/orders/${parked}`], ["task", "leases.retention", "/tasks/leases.retention"],
+      ["inbox", "shop%252Feu%2Fevt_1", "/inbox/shop%2Feu/evt_1"]]) {
       await page.goto(url + "/ui" + path);
       const shown = page.locator("[data-sentence]");
       await shown.waitFor();
@@ -180,6 +189,158 @@ const kSteps = {
     assert.equal((await api("GET", "/api/v1/topics/mail")).paused, false);
   },
 
+  async "what a message has stopped is found by its id, and goes on"() {
+    await open("/leases", "Leases");
+    await page.locator("body").press("/");
+    await page.getByRole("dialog").getByRole("combobox").fill(parked);
+    await page.getByRole("option", { name: /customer-7/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Session customer-7" }).waitFor();
+    await page.getByText("customer-7 is parked since").waitFor();
+    await checkAccess("a session of a queue");
+    await page.getByRole("button", { name: "Resume customer-7…" }).click();
+    const dialog = page.getByRole("dialog");
+    assert.ok(await dialog.getByRole("button", { name: "Resume customer-7" }).isDisabled(), "without a reason");
+    await dialog.getByLabel("Reason").fill("mended");
+    await dialog.getByRole("button", { name: "Resume customer-7" }).click();
+    await dialog.getByText("Done.").waitFor();
+    await dialog.getByRole("link", { name: "See it in the audit" }).click();
+    await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
+    await page.getByText(`orders/${parked}`).first().waitFor();
+    assert.equal((await api("GET", `/api/v1/queues/orders/sessions/${parked}`)).reason, "ready");
+    await open("/queues/orders", "Queue orders");
+    await page.getByRole("link", { name: "customer-7" }).waitFor();
+    await checkAccess("a queue");
+  },
+
+  async "an act asks for what it needs, and says what it brings about"() {
+    await open("/topics/mail", "Topic mail");
+    await page.getByRole("button", { name: /Change settings/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("max_attempts").fill("many");
+    assert.ok(await dialog.getByRole("button", { name: "Change settings" }).isDisabled(), "no number");
+    await dialog.getByLabel("max_attempts").fill("7");
+    await dialog.getByText("tenure topic set mail --max-attempts 7").waitFor();
+    await dialog.getByLabel("Reason").fill("a slow supplier");
+    await checkAccess("a dialog with fields");
+    await dialog.getByRole("button", { name: "Change settings" }).click();
+    await dialog.getByText("Done.").waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal((await api("GET", "/api/v1/topics/mail")).settings.max_attempts, 7);
+    await open("/usage", "Usage");
+    await page.getByRole("button", { name: "Set a factor…" }).click();
+    await dialog.getByLabel("Of sessions of kind").selectOption("Premium");
+    await dialog.getByLabel("Factor").fill("2.5");
+    await dialog.getByLabel("Reason").fill("new prices");
+    await dialog.getByText("tenure usage factors set premium 2.5").waitFor();
+    await dialog.getByRole("button", { name: "Set a factor" }).click();
+    await dialog.getByText(/Premium costs 2.5/).waitFor();
+    await page.keyboard.press("Escape");
+    const { items } = await api("GET", "/api/v1/audit?act=usage.factor");
+    assert.equal(items[0].detail.reason, "new prices");
+  },
+
+  async "an act whose page was left before its answer came says what came of it, and what is shown is looked at again"() {
+    await open("/tasks", "Tasks");
+    await page.getByRole("link", { name: "leases.retention" }).click();
+    await page.getByRole("button", { name: /Run leases.retention now…/ }).click();
+    let answer;
+    const asked = new Promise((resolve) => page.route("**/api/v1/tasks/*/run", (route) => resolve(answer = () => route.continue())));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Run leases.retention now" }).click();
+    await asked;
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Tasks" }).waitFor();
+    const again = page.waitForRequest(/api\/v1\/tasks$/);
+    await answer();
+    await dialog.getByText("Done.").waitFor();
+    await again;
+    await page.keyboard.press("Escape");
+    await page.unroute("**/api/v1/tasks/*/run");
+  },
+
+  async "nothing is asked while the tab is hidden, nor while it is paused, also when it is come back to"() {
+    const other = await context.newPage();
+    await other.clock.install();
+    await other.goto(url + "/ui/leases");
+    await other.getByRole("link", { name: "nightly-report" }).waitFor();
+    let asked = 0;
+    other.on("request", (request) => (asked += request.url().includes("/api/") ? 1 : 0));
+    const hide = (hidden) =>
+      other.evaluate((now) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => now });
+        document.dispatchEvent(new Event("visibilitychange"));
+        if (!now) dispatchEvent(new Event("focus"));
+      }, hidden);
+    await hide(true);
+    await other.clock.runFor(120_000);
+    assert.equal(asked, 0, "hidden");
+    await hide(false);
+    const live = other.waitForRequest(/api\/v1\/leases/);
+    await other.clock.runFor(6_000);
+    await (await live).response();
+    await other.locator("body").press("p");
+    asked = 0;
+    await hide(true);
+    await hide(false);
+    await other.clock.runFor(120_000);
+    assert.equal(asked, 0, "paused");
+    await other.locator("body").press("p");
+    await other.close();
+  },
+
+  async "a long list is turned page by page and back by the same keys"() {
+    // The whole of 10,000 takes minutes: it is for ./test --long.
+    const pages = process.env.TENURE_TEST_LONG ? 100 : 3;
+    const names = Array.from({ length: pages * 100 }, (_, n) => `z-long/${String(n).padStart(5, "0")}`);
+    for (let from = 0; from < names.length; from += 50)
+      await Promise.all(names.slice(from, from + 50).map((name) => api("POST", `/api/v1/leases/${encodeURIComponent(name)}/acquire`, { term: crypto.randomUUID(), ttl_ms: 600_000, holder: "many" })));
+    await open("/leases?prefix=z-long", "Leases");
+    const first = page.locator("tbody tr:first-child a");
+    const expectFirst = (n) => page.getByRole("link", { name: names[n], exact: true }).waitFor();
+    await expectFirst(0);
+    for (let at = 1; at < pages; ++at) {
+      await page.locator("body").press("]");
+      await expectFirst(at * 100);
+    }
+    assert.ok(await page.locator("[data-turn=further]").isDisabled(), "the last page");
+    for (let at = pages - 2; at >= 0; --at) {
+      await page.locator("body").press("[");
+      await expectFirst(at * 100);
+    }
+    assert.equal(await page.locator("tbody tr").count(), 100);
+    await page.locator("body").press("j");
+    assert.equal(await first.evaluate((link) => link === document.activeElement), true);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: `Lease ${names[0]}` }).waitFor();
+  },
+
+  async "while rows come and go nothing moves under the reader's hand"() {
+    const grant = (name) => api("POST", `/api/v1/leases/${name}/acquire`, { term: crypto.randomUUID(), ttl_ms: 600_000, holder: "h" });
+    await grant("steady-b");
+    const { term, fence } = await grant("steady-c");
+    await open("/leases?prefix=steady&state=held", "Leases");
+    await page.getByLabel("live").selectOption("2");
+    await page.getByRole("link", { name: "steady-b" }).focus();
+    await grant("steady-a");
+    await api("POST", "/api/v1/leases/steady-c/release", { term, fence });
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "steady-a" }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: "steady-b" }).evaluate((link) => link === document.activeElement), true);
+    await page.getByRole("link", { name: "steady-c" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "1 new" }).click();
+    await page.getByRole("link", { name: "steady-a" }).waitFor();
+    await page.getByText("Columns").click();
+    await page.getByRole("checkbox", { name: "Fence" }).uncheck();
+    assert.equal(await page.getByRole("columnheader", { name: "Fence" }).count(), 0);
+    await open("/leases?prefix=steady", "Leases");
+    await page.getByRole("link", { name: "steady-a" }).waitFor();
+    assert.equal(await page.getByRole("columnheader", { name: "Fence" }).count(), 0, "the choice is kept");
+    await page.getByText("Columns").click();
+    await page.getByRole("checkbox", { name: "Fence" }).check();
+    await page.getByLabel("live").selectOption("5");
+  },
+
   async "a name that looks like a script is text, also on a phone"() {
     await page.setViewportSize({ width: 360, height: 740 });
     await open("/leases", "Leases");
@@ -226,6 +387,16 @@ const kSteps = {
     assert.match(page.url(), /\/ui\/leases/);
   },
 
+  async "times are shown in the zone of the reader's choice, and say in which"() {
+    await open("/leases/nightly-report", "Lease nightly-report");
+    const since = page.locator("dl.fields time").first();
+    for (const [zone, words] of [["utc", " UTC"], ["Asia/Tokyo", " Tokyo"], ["local", ""]]) {
+      await page.getByLabel("times").selectOption(zone);
+      const expected = await since.evaluate((time, timeZone) => new Date(time.dateTime).toLocaleString("sv-SE", timeZone ? { timeZone } : {}), { utc: "UTC", local: "" }[zone] ?? zone);
+      await since.getByText(expected + words).waitFor();
+    }
+  },
+
   async "a filter stands in the URL, so that its link shows the same"() {
     await open("/leases?prefix=nightly", "Leases");
     await page.getByRole("link", { name: "nightly-report" }).waitFor();
@@ -244,6 +415,70 @@ const kSteps = {
     await page.getByRole("status").waitFor({ state: "detached" });
   },
 
+  async "the whole walk by the keyboard alone, with the focus to be seen, also on a phone"() {
+    /** Tab until `name` has the focus, as somebody without a mouse does. */
+    const tabTo = async (name, whole = false) => {
+      for (let presses = 0; presses < 150; ++presses) {
+        await page.keyboard.press("Tab");
+        const at = await page.evaluate(() => {
+          const element = document.activeElement;
+          const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+          return { label, visible: element.matches(":focus-visible") && getComputedStyle(element).outlineStyle !== "none" };
+        });
+        if (whole ? at.label !== name : !at.label?.startsWith(name)) continue;
+        assert.ok(at.visible, `the focus on ${name} is not seen`);
+        return;
+      }
+      assert.fail(`no key leads to ${name}`);
+    };
+    const dialog = page.getByRole("dialog");
+    const actWith = async (reason, button) => {
+      await tabTo("Reason");
+      await page.keyboard.type(reason);
+      await tabTo(button);
+      await page.keyboard.press("Enter");
+      await dialog.getByText("Done").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    };
+    for (const [n, size] of [{ width: 1280, height: 800 }, { width: 360, height: 740 }].entries()) {
+      const topic = `walk-${n}`;
+      await api("POST", "/api/v1/messages", { topic, payload: n });
+      const { messages } = await api("POST", "/api/v1/messages/claim", { topics: [topic], owner: "walker" });
+      await api("POST", "/api/v1/messages/fail", { claims: [{ id: messages[0].id, fence: messages[0].fence, error: "no" }] });
+      await page.setViewportSize(size);
+      await open("/", "Overview");
+      await page.keyboard.press("/");
+      await dialog.getByRole("combobox").waitFor();
+      await page.keyboard.type(`z-long/0000${n}`);
+      await page.getByRole("option", { name: new RegExp(`z-long/0000${n}`) }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.locator("[data-sentence]").getByText(`z-long/0000${n} is held by many`).waitFor();
+      await tabTo(`Break z-long/0000${n}`);
+      await page.keyboard.press("Enter");
+      await actWith("host gone", `Break z-long/0000${n}`);
+      await page.keyboard.press("g");
+      await page.keyboard.press("d");
+      await page.getByRole("heading", { level: 1, name: "Dead letters" }).waitFor();
+      await tabTo("Topic", true);
+      await page.keyboard.type(topic);
+      await page.getByRole("heading", { name: "What died alike" }).waitFor();
+      await tabTo("Redrive all that fit");
+      await page.keyboard.press("Enter");
+      await dialog.getByText("1 fit.").waitFor();
+      await actWith("mended", "Redrive all that fit");
+      await page.goto(`${url}/ui/topics/${topic}`);
+      await page.getByRole("heading", { level: 1, name: `Topic ${topic}` }).waitFor();
+      await tabTo(`Pause ${topic}`);
+      await page.keyboard.press("Enter");
+      await actWith("supplier is down", `Pause ${topic}`);
+      assert.equal((await api("GET", `/api/v1/topics/${topic}`)).paused, true);
+      assert.equal((await api("GET", `/api/v1/topics/${topic}`)).dead, 0, "it was redriven");
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= size.width, "it scrolls sideways");
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
+
   async "what is not there says so"() {
     await open("/nothing/here", "No such page");
     await page.goto(url + "/ui/leases/never-granted");
@@ -259,7 +494,7 @@ try {
   }
 } catch (error) {
   console.log(`failed, at ${page.url()}: ${error.stack}`);
-  console.log((await page.locator("body").innerText().catch(() => "")).slice(0, 2000));
+  console.log((await page.locator("main").innerText({ timeout: 1000 }).catch(() => "")).slice(0, 2000));
   process.exitCode = 1;
 }
 await browser.close();

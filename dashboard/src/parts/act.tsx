@@ -3,9 +3,21 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { act, Problem, query, type Act } from "../api";
+import { refresh } from "../live";
 import { href } from "../location";
 import { may } from "../session";
 import { Command, Trouble } from "./bits";
+import { quoted } from "./words";
+
+export type Values = Record<string, string>;
+export interface Input {
+  name: string;
+  title: string;
+  value: string;
+  options?: [string, string][]; // what is sent, what is shown; else it is a text
+  /** Whether what was typed can be sent. */
+  fits?: (text: string) => boolean;
+}
 
 export interface Deed {
   title: string; // "Break nightly-report"
@@ -15,8 +27,10 @@ export interface Deed {
   onRecord?: boolean; // false: the audit has nothing of it
   scope: string;
   effect: string;
-  send: () => Act;
-  command: string;
+  /** What has to be said besides a reason. */
+  inputs?: Input[];
+  send: (values: Values) => Act;
+  command: string | ((values: Values) => string);
   /** Where the reason stands in what is sent; null: it takes none. */
   reasonField?: "reason" | "because" | null;
   needsReason?: boolean;
@@ -24,8 +38,8 @@ export interface Deed {
   typed?: string | undefined;
   /** Says what would be changed, before it is. */
   preview?: () => Promise<string>;
-  /** Whether there is more of it to do. */
-  more?: (answer: unknown) => boolean;
+  /** What the next step sends besides, when there is more of it to do. */
+  more?: (answer: unknown) => Record<string, unknown> | null;
   told?: (answer: unknown) => string;
   undo?: (() => Act) | undefined;
 }
@@ -33,10 +47,10 @@ export interface Deed {
 const kMaxReason = 500;
 
 /** What is asked about now. The frame shows it: the button may go while it is, when the page's acts change. */
-const asking = signal<{ deed: Deed; done: () => void; key: number } | null>(null);
+const asking = signal<{ deed: Deed; key: number } | null>(null);
 let asked = 0;
 
-export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
+export function ActButton({ deed }: { deed: Deed }) {
   const allowed = may(deed.scope);
   const why = allowed ? "" : `The token lacks the scope ${deed.scope}`;
   return (
@@ -47,7 +61,7 @@ export function ActButton({ deed, done }: { deed: Deed; done: () => void }) {
         disabled={!allowed}
         title={why}
         aria-label={deed.of ? `${deed.title} ${deed.of}…` : undefined}
-        onClick={() => (asking.value = { deed, done, key: ++asked })}
+        onClick={() => (asking.value = { deed, key: ++asked })}
       >
         {deed.title}…
       </button>
@@ -63,7 +77,7 @@ export function AskedAct() {
   const close = () => {
     if (asking.value === now) asking.value = null;
   };
-  return <ActDialog key={now.key} deed={now.deed} done={now.done} close={close} />;
+  return <ActDialog key={now.key} deed={now.deed} close={close} />;
 }
 
 function withReason(what: Act, field: Deed["reasonField"], reason: string): Act {
@@ -72,13 +86,38 @@ function withReason(what: Act, field: Deed["reasonField"], reason: string): Act 
   return { ...what, body: { ...(what.body as object), [field]: reason } };
 }
 
-function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void; done: () => void }) {
+function commandOf(deed: Deed, values: Values, reason: string): string {
+  const line = typeof deed.command === "string" ? deed.command : deed.command(values);
+  return reason ? line.replace("…", quoted(reason)) : line;
+}
+
+function Asked({ input, value, change }: { input: Input; value: string; change: (value: string) => void }) {
+  const { title, options } = input;
+  return (
+    <label>
+      {title}
+      {options ? (
+        <select value={value} onChange={(event) => change(event.currentTarget.value)}>
+          {options.map(([sent, shown]) => <option key={sent} value={sent}>{shown}</option>)}
+        </select>
+      ) : (
+        <input value={value} autocomplete="off" spellcheck={false} onInput={(event) => change(event.currentTarget.value.trim())} />
+      )}
+    </label>
+  );
+}
+
+/** Whatever is shown by now, it may be of what was changed: the page may be another one than that of the button. */
+const done = () => (refresh.value += 1);
+
+function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   // What was asked about is what is sent, whatever the page shows meanwhile.
   const [deed] = useState(given);
   const [key] = useState(() => crypto.randomUUID());
   const [reason, setReason] = useState("");
   const [typed, setTyped] = useState("");
+  const [values, setValues] = useState<Values>(() => Object.fromEntries((given.inputs ?? []).map(({ name, value }) => [name, value])));
   const [preview, setPreview] = useState("");
   const [under, setUnder] = useState(false);
   const [result, setResult] = useState<string | null>(null);
@@ -94,7 +133,7 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
   }, []);
 
   const field = deed.reasonField === undefined ? "reason" : deed.reasonField;
-  const ready = !under && (!deed.needsReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed);
+  const ready = !under && (!deed.needsReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed) && (deed.inputs ?? []).every(({ name, fits }) => !fits || fits(values[name] ?? ""));
   const unknown = problem?.slug === "outcome-unknown" || problem?.isAway;
 
   const attempt = async (what: () => Promise<void>) => {
@@ -110,12 +149,14 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
   };
   const send = () =>
     attempt(async () => {
-      const what = withReason(deed.send(), field, reason.trim());
+      let what = withReason(deed.send(values), field, reason.trim());
       let text = "";
       for (let step = 0; ; ++step) {
         const answer = await act(what.method === "DELETE" || what.method === "PUT" ? what : { ...what, key: step ? `${key}-${step}` : key });
         text = [text, deed.told?.(answer) ?? ""].filter(Boolean).join(", ");
-        if (!deed.more?.(answer) || stopped.current) break;
+        const next = deed.more?.(answer);
+        if (!next || stopped.current) break;
+        what = { ...what, body: { ...(what.body as object), ...next } };
         setPreview(`${text}…`);
       }
       setResult(text ? `Done: ${text}.` : "Done.");
@@ -123,7 +164,7 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
     });
   const undo = () =>
     attempt(async () => {
-      if (deed.undo) await act({ ...deed.undo(), key: `${key}-undo` });
+      if (deed.undo) await act(withReason({ ...deed.undo(), key: `${key}-undo` }, field, "taken back"));
       setResult("Undone.");
       done();
     });
@@ -135,6 +176,9 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
         <>
           <p>{deed.effect}</p>
           {preview && <p role="status">{preview}</p>}
+          {(deed.inputs ?? []).map((input) => (
+            <Asked key={input.name} input={input} value={values[input.name] ?? ""} change={(value) => setValues({ ...values, [input.name]: value })} />
+          ))}
           {field && (
             <label>
               Reason, for the audit{deed.needsReason ? "" : " (if you like)"}
@@ -147,7 +191,7 @@ function ActDialog({ deed: given, close, done }: { deed: Deed; close: () => void
               <input value={typed} autocomplete="off" spellcheck={false} onInput={(event) => setTyped(event.currentTarget.value)} />
             </label>
           )}
-          <Command line={reason.trim() ? deed.command.replace("…", JSON.stringify(reason.trim())) : deed.command} />
+          <Command line={commandOf(deed, values, reason.trim())} />
         </>
       ) : (
         <p role="status">

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { base, query } from "../api";
 import { useLive } from "../live";
 import { place, refine } from "../location";
+import { useSteady } from "./steady";
 import { Command, Trouble } from "./bits";
 
 export interface Column<Row> {
@@ -23,6 +24,10 @@ export interface Listed<Row> {
   key: (row: Row) => string;
   columns: Column<Row>[];
   filters?: Filter[];
+  /** What is asked for besides, always. */
+  query?: Record<string, string>;
+  /** How its page is called in the URL, where another list stands beside it. */
+  cursor?: string;
   /** All of it comes at once: it takes no limit. */
   whole?: boolean;
   /** What the thing is for, and how the first one is made. */
@@ -36,18 +41,18 @@ interface Answer<Row> {
 }
 
 /** The pages before this one, so that there is a way back: a cursor leads forward only. */
-function useTrail(path: string) {
+function useTrail(path: string, name: string) {
   const [trail, setTrail] = useState<string[]>([]);
   useEffect(() => setTrail([]), [path]);
-  const at = place.value.search.get("cursor") ?? "";
+  const at = place.value.search.get(name) ?? "";
   return {
     at,
     older: (next: string) => {
       setTrail([...trail, at]);
-      refine({ cursor: next });
+      refine({ [name]: next });
     },
     newer: trail.length > 0 || at ? () => {
-      refine({ cursor: trail.at(-1) ?? "" });
+      refine({ [name]: trail.at(-1) ?? "" });
       setTrail(trail.slice(0, -1));
     } : null,
   };
@@ -55,9 +60,13 @@ function useTrail(path: string) {
 
 export function List<Row>({ of, children }: { of: Listed<Row>; children?: ComponentChildren }) {
   const chosen = Object.fromEntries((of.filters ?? []).map(({ name }) => [name, place.value.search.get(name) ?? ""]));
-  const trail = useTrail(of.path);
-  const live = useLive<Answer<Row>>(of.path + (of.whole ? "" : query({ ...chosen, limit: 100, cursor: trail.at })));
-  const rows = live.data?.items ?? [];
+  const trail = useTrail(of.path, of.cursor ?? "cursor");
+  const live = useLive<Answer<Row>>(of.path + (of.whole ? "" : query({ ...of.query, ...chosen, limit: 100, cursor: trail.at })));
+  const [, redraw] = useState(0);
+  const [hidden, hide] = useHidden(of.path);
+  const steady = useSteady(live.data?.items ?? null, live.looks, of.key, of.path + JSON.stringify(chosen) + trail.at, () => redraw((n) => n + 1));
+  const rows = steady.rows;
+  const columns = of.columns.filter((column, at) => at === 0 || !hidden.includes(column.title));
   const next = live.data?.next_cursor ?? live.data?.nextCursor;
   const filtered = Object.values(chosen).some(Boolean) || trail.at !== "";
 
@@ -68,12 +77,13 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
       {live.problem && !live.problem.isAway && <Trouble problem={live.problem} again={live.again} />}
       {live.data === null && !live.problem && <p class="skeleton" aria-busy="true">Looking…</p>}
       {live.data !== null && rows.length === 0 && (filtered ? <p class="none">Nothing fits.</p> : <Empty of={of.empty} />)}
+      {steady.more > 0 && <p><button type="button" class="main" onClick={steady.show}>{steady.more} new</button></p>}
       {rows.length > 0 && (
         <div class="table">
           <table>
             <thead>
               <tr>
-                {of.columns.map((column) => (
+                {columns.map((column) => (
                   <th key={column.title} scope="col" class={column.number ? "number" : ""}>
                     {column.title}
                   </th>
@@ -81,9 +91,9 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
               </tr>
             </thead>
             <tbody>
-              {rows.map((row) => (
-                <tr key={of.key(row)}>
-                  {of.columns.map((column) => (
+              {rows.map(({ row, gone }) => (
+                <tr key={of.key(row)} class={gone ? "gone" : ""} title={gone ? "It is not in the list any more" : undefined}>
+                  {columns.map((column) => (
                     <td key={column.title} data-title={column.title} class={column.number ? "number" : ""}>
                       {column.show(row)}
                     </td>
@@ -94,6 +104,7 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
           </table>
         </div>
       )}
+      {rows.length > 0 && of.columns.length > 4 && <Columns titles={of.columns.slice(1).map(({ title }) => title)} hidden={hidden} hide={hide} />}
       {(trail.newer || next) && (
         <nav class="pages" aria-label="Pages">
           <button type="button" data-turn="back" disabled={!trail.newer} onClick={() => trail.newer?.()}>
@@ -105,6 +116,35 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
         </nav>
       )}
     </>
+  );
+}
+
+/** Which columns the reader does not want, of each list; kept in this browser. */
+function useHidden(path: string): [string[], (titles: string[]) => void] {
+  // Lists of many things have the same columns.
+  const key = "tenure-hidden-" + path.replace(/%?[^/]*[0-9%][^/]*/g, "-");
+  const [titles, setTitles] = useState<string[]>(() => (localStorage.getItem(key) ?? "").split(",").filter(Boolean));
+  return [titles, (wanted) => {
+    localStorage.setItem(key, wanted.join(","));
+    setTitles(wanted);
+  }];
+}
+
+function Columns({ titles, hidden, hide }: { titles: string[]; hidden: string[]; hide: (titles: string[]) => void }) {
+  return (
+    <details class="choose">
+      <summary>Columns</summary>
+      {titles.map((title) => (
+        <label key={title}>
+          <input
+            type="checkbox"
+            checked={!hidden.includes(title)}
+            onChange={(event) => hide(event.currentTarget.checked ? hidden.filter((each) => each !== title) : [...hidden, title])}
+          />
+          {title}
+        </label>
+      ))}
+    </details>
   );
 }
 

@@ -24,14 +24,15 @@ function masked(value: unknown): { value: unknown; hidden: boolean } {
   return { value: Object.fromEntries(fields), hidden };
 }
 
-export function Payload({ value }: { value: unknown }) {
+/** `brief`: in a list, where its column has a title. */
+export function Payload({ value, brief }: { value: unknown; brief?: boolean }) {
   const [open, setOpen] = useState(false);
   const [whole, setWhole] = useState(false);
-  if (!open) return <p><button type="button" onClick={() => setOpen(true)}>Show the payload</button></p>;
+  if (!open) return <p><button type="button" onClick={() => setOpen(true)}>{brief ? "Show" : "Show the payload"}</button></p>;
   const shown = whole ? { value, hidden: false } : masked(value);
   return (
     <section aria-label="Payload">
-      <h2>Payload</h2>
+      {!brief && <h2>Payload</h2>}
       <Value value={typeof shown.value === "string" ? JSON.stringify(shown.value) : shown.value} />
       {shown.hidden && (
         <p><button type="button" onClick={() => setWhole(true)}>Show what is named like a secret</button></p>

@@ -11,4 +11,5 @@ export interface Row {
   key?: string; // "g" and this one lead there
   page?: ComponentType;
   one?: ComponentType<{ id: string }>; // of `path/{id}`
+  two?: ComponentType<{ of: string; id: string }>; // of `path/{of}/{id}`
 }

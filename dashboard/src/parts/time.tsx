@@ -4,9 +4,10 @@ import { zone } from "../choices";
 import { ahead } from "../live";
 
 export function exact(iso: string): string {
-  const utc = zone.value === "utc";
-  const text = new Date(iso).toLocaleString("sv-SE", utc ? { timeZone: "UTC" } : {});
-  return utc ? text + " UTC" : text;
+  const time = new Date(iso);
+  if (zone.value === "local") return time.toLocaleString("sv-SE");
+  const timeZone = zone.value === "utc" ? "UTC" : zone.value;
+  return `${time.toLocaleString("sv-SE", { timeZone })} ${timeZone.split("/").at(-1)?.replaceAll("_", " ")}`;
 }
 
 const kUnits: [number, string][] = [

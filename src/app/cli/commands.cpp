@@ -13,6 +13,7 @@ cli::Commands AllCommands() {
   all.push_back(DoctorCommand());
   all = std::move(all) + SeatClientCommands();
   all = std::move(all) + ConfigCommands();
+  all = std::move(all) + FindCommands();
   all.push_back(TopCommand());
   all = std::move(all) + ContextCommands();
   all = std::move(all) + ManualCommands();

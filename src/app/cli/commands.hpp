@@ -16,6 +16,7 @@ cli::Commands TokenCommands();
 cli::Commands ContextCommands();
 cli::Commands ConfigCommands();
 cli::Commands SeatClientCommands();  ///< seat run, prove and export
+cli::Commands FindCommands();
 cli::Command TopCommand();
 cli::Commands ManualCommands();
 cli::Commands CompletionCommands();

@@ -54,6 +54,12 @@ TEST_F(ContextCommands, AServerUnderANameIsAskedUntilAnotherOneIsChosen) {
   EXPECT_EQ(RunTenure({"context", "add", "here", "--server", server_.url()}).out,
             fmt::format("here is {}, and asked from now on\n", server_.url()));
   EXPECT_EQ(RunTenure({"topic", "list"}).exit, cli::kExitDone);
+  EXPECT_EQ(RunTenure({"context", "add", "below", "--server", "https://example.com/tenure/"}).exit,
+            cli::kExitDone)
+      << "as a proxy shows it";
+  RunTenure({"context", "remove", "below"});
+  for (const char* url : {"https:///tenure", "https://x//y", "https://x/y?z", "ftp://x"})
+    EXPECT_EQ(RunTenure({"context", "add", "odd", "--server", url}).exit, cli::kExitUsage) << url;
   RunTenure({"context", "add", "gone", "--server", "http://127.0.0.1:1", "--protected"});
   EXPECT_EQ(RunTenure({"topic", "list", "--context", "gone"}).exit, cli::kExitUnavailable);
   EXPECT_EQ(RunTenure({"context", "use", "gone"}).exit, cli::kExitDone);

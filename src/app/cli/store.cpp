@@ -62,7 +62,7 @@ Example:
 
 int Serve(const Given& given, cli::Console&) {
   const config::Sources sources = SourcesOf(given);
-  return RunServe(config::Load(sources).settings, sources);
+  return RunServe(config::Load(sources), sources);
 }
 
 int Migrate(const Given& given, cli::Console&) {

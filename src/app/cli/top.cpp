@@ -40,6 +40,7 @@ using cli::Answer;
 using cli::Given;
 using cli::JsonRow;
 using cli::TopAsk;
+using Now = std::optional<std::int64_t>;
 
 constexpr std::int64_t kEveryMs = 2'000;
 
@@ -190,6 +191,55 @@ class Asker {
   std::thread thread_;  // the last: it uses all others
 };
 
+std::string AsYesNo(const JsonRow& row, std::string_view field, Now) {
+  return row.Text(field) == "true" ? "yes" : "no";
+}
+std::string Gap(const JsonRow& row, std::string_view field, Now) { return row.Text(field) + " ms"; }
+
+/// "messages  dead 12  ready 10,000+" for each capability.
+std::string Figures(const JsonRow& overview) {
+  const JsonRow figures = JsonRow::Parse(overview.Text("figures"));
+  const std::string capped = overview.Text("capped");
+  std::string lines;
+  for (const std::string& part : figures.Names()) {
+    const JsonRow own = JsonRow::Parse(figures.Text(part));
+    lines += fmt::format("{:<13}", config::Printable(part));
+    for (const std::string& name : own.Names()) {
+      const bool more = capped.find(fmt::format("\"{}.{}\"", part, name)) != std::string::npos;
+      lines += fmt::format(" {} {}{} ", config::Printable(name), config::Printable(own.Text(name)),
+                           more ? "+" : "");
+    }
+    lines += "\n";
+  }
+  return lines;
+}
+
+cli::View OverviewView() {
+  return {.title = "overview",
+          .path = "/api/v1/overview?range=1h",
+          .columns = {{"SEVERITY", 8, "severity"},
+                      {"NAME", 20, "name"},
+                      {"SINCE", cli::kAgoWidth, "since", cli::Ago},
+                      {"ATTENTION", 20, "sentence"}},
+          .items = "attention",
+          .id = "sentence",
+          .head = Figures};
+}
+
+cli::View InstancesView() {
+  return {.title = "instances",
+          .path = "/api/v1/instances",
+          .columns = {{"INSTANCE", 24, "instance"},
+                      {"VERSION", 7, "version"},
+                      {"SEEN", cli::kAgoWidth, "last_seen_at", cli::Ago},
+                      {"STARTED", cli::kAgoWidth, "started_at", cli::Ago},
+                      {"WORKERS", 7, "workers", AsYesNo},
+                      {"REQUESTS/S", 10, "requests_per_second"},
+                      {"CLOCK", 6, "clock_gap_ms", Gap}},
+          .kind = "instance",
+          .id = "instance"};
+}
+
 /// The screens in the order of their keys: what is named here first, then what else there is.
 std::vector<cli::View> Views() {
   std::vector<cli::View> views;
@@ -199,6 +249,8 @@ std::vector<cli::View> Views() {
   std::ranges::stable_sort(views, {}, [&](const cli::View& view) {
     return std::ranges::find(kFirst, view.title) - kFirst.begin();
   });
+  views.insert(views.begin(), OverviewView());
+  views.insert(views.begin() + std::min<std::ptrdiff_t>(5, std::ssize(views)), InstancesView());
   return views;
 }
 
@@ -308,9 +360,10 @@ int RunTop(const Given& given, cli::Console& console) {
 }
 
 constexpr std::string_view kNotes =
-    R"(Screens: 1 topics, 2 leases, 3 seats, 4 tasks. It looks every 2 seconds, one question
-at a time. Enter shows a row whole, `s` sorts, `/` filters, `p` pauses, `?` helps, `q` ends. Without
-a terminal, or with --once, it prints one frame.
+    R"(Screens: 1 overview, 2 topics, 3 leases, 4 seats, 5 tasks, 6 instances. It looks every 2 seconds,
+one question at a time. Enter says why something is as it is, `a` acts on it and asks for the
+reason, `s` sorts, `/` filters, `p` pauses, `?` helps, `q` ends. Without a terminal, or with --once,
+it prints one frame.
 
 Examples:
   tenure top
@@ -321,11 +374,11 @@ Examples:
 
 cli::Command TopCommand() {
   return {.words = "top",
-          .summary = "Show what is held on a whole screen, live",
+          .summary = "Show the server on a whole screen, and act on what is held",
           .notes = std::string(kNotes),
           .flags = cli::Flags{cli::Switch("--once", "Print one frame and end."),
                               cli::Value("--screen", "NAME",
-                                         "Begin with it: topics, leases, seats, tasks.")} +
+                                         "Begin with it: overview, topics, leases, …")} +
                    cli::ServerFlags(),
           .run = RunTop,
           .part = cli::Part::kExplain};

@@ -4,6 +4,7 @@
 
 #include "base/base64.hpp"
 #include "base/json_writer.hpp"
+#include "queues/explain.hpp"
 
 namespace tenure::queues {
 namespace {
@@ -318,7 +319,9 @@ void WriteSession(JsonWriter& json, const SessionRow& row, std::int64_t now_ms) 
 void WriteView(JsonWriter& json, const SessionView& view) {
   WriteSession(json, view.session, view.now_ms);
   json.Key("head_enqueued_at").TimeOrNull(view.head_enqueued_ms);
-  json.Field("reason", view.Reason()).Field("why", std::string_view(view.Why())).EndObject();
+  json.Field("reason", view.Reason())
+      .Field("why", std::string_view(Explain(view).Sentence()))
+      .EndObject();
 }
 
 /// The object stays open.

@@ -91,7 +91,7 @@ function JobPage({ id }: { id: string }) {
       live={live}
       draw={(job) => (
         <Page title={<>Job {job.name}</>}>
-          <Why kind="job" id={id} name={id} done={live.again} />
+          <Why kind="job" id={id} name={id} />
           <Fields
             rows={[
               ["Schedule", <code>{scheduleOf(job)}</code>],

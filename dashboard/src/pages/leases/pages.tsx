@@ -70,7 +70,7 @@ function LeasePage({ id }: { id: string }) {
       live={live}
       draw={(lease) => (
         <Page title={<>Lease {lease.name}</>}>
-          <Why kind="lease" id={id} name={id} done={live.again} />
+          <Why kind="lease" id={id} name={id} />
           <Fields
             rows={[
               ["Holder", <Value value={lease.holder} />],

@@ -98,7 +98,7 @@ function LicensePage({ id }: { id: string }) {
       live={live}
       draw={(license) => (
         <Page title={<>Licence {license.name || <Id id={license.id} />}</>}>
-          <Why kind="license" id={license.id} name={license.name || license.id} done={live.again} />
+          <Why kind="license" id={license.id} name={license.name || license.id} />
           <SeatGrid license={license} />
           <Fields
             rows={[
@@ -146,7 +146,7 @@ function SeatPage({ id }: { id: string }) {
       live={live}
       draw={(seat) => (
         <Page title={<>Seat of {seat.machine_id}</>}>
-          <Why kind="seat" id={id} name={id.slice(0, 8)} done={live.again} />
+          <Why kind="seat" id={id} name={id.slice(0, 8)} />
           <Fields
             rows={[
               ["Licence", <a href={href(`/licenses/${seat.license_id}`)}>{seat.license_id.slice(0, 13)}…</a>],

@@ -3,7 +3,7 @@ import { List, type Listed } from "../../parts/list";
 import { ActButton } from "../../parts/act";
 import { Page } from "../../parts/page";
 import { Time } from "../../parts/time";
-import { refresh, useLive } from "../../live";
+import { useLive } from "../../live";
 import { act, query } from "../../api";
 import { href, place } from "../../location";
 
@@ -90,11 +90,10 @@ function FilterAct({ redrive }: { redrive: boolean }) {
           return `${found.found}${found.has_more ? " or more" : ""} fit. The first: ${found.ids.slice(0, 5).map((id) => id.slice(0, 13) + "…").join(", ") || "none"}`;
         },
         send: () => ({ method: "POST", path, body }),
-        more: (answer) => Boolean((answer as { has_more?: boolean; found?: number } | null)?.has_more && (answer as { found: number }).found > 0),
+        more: (answer) => ((answer as { has_more?: boolean; found?: number } | null)?.has_more && (answer as { found: number }).found > 0 ? {} : null),
         told: (answer) => `${(answer as { found?: number } | null)?.found ?? 0} ${redrive ? "redriven" : "discarded"}`,
         command: `tenure message ${verb}${topic && ` --topic ${topic}`}${reason && ` --reason ${reason}`}`,
       }}
-      done={() => (refresh.value += 1)}
     />
   );
 }

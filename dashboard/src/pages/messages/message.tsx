@@ -38,7 +38,7 @@ export function MessagePage({ id }: { id: string }) {
       live={live}
       draw={(message) => (
         <Page title={<>Message <Id id={message.id} /></>}>
-          <Why kind="message" id={message.id} name={message.id.slice(0, 8)} done={live.again} />
+          <Why kind="message" id={message.id} name={message.id.slice(0, 8)} />
           <Fields
             rows={[
               ["Topic", <a href={href(`/topics/${enc(message.topic)}`)}>{message.topic}</a>],

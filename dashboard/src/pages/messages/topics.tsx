@@ -1,10 +1,11 @@
 // Topics: how full they are, and whether they are paused.
 import { List, type Listed } from "../../parts/list";
+import { ActButton, type Deed, type Values } from "../../parts/act";
 import { Fields, State } from "../../parts/bits";
 import { Page, Shown } from "../../parts/page";
 import { Time, span } from "../../parts/time";
 import { Why } from "../../parts/why";
-import { enc } from "../../parts/words";
+import { enc, quoted } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
@@ -47,6 +48,25 @@ export const Topics = () => (
   </Page>
 );
 
+const flagOf = (name: string) => "--" + name.replace(/_ms$/, "").replaceAll("_", "-");
+const kWhole = /^[0-9]{1,15}$/;
+
+/** Only what was changed is sent: the rest may be the server's default, and stay it. */
+function settingsOf(topic: Topic): Deed {
+  const changed = (values: Values) => Object.entries(values).filter(([name, value]) => value !== String(topic.settings[name]));
+  return {
+    title: "Change settings",
+    of: `of ${topic.name}`,
+    act: "topic.change",
+    object: topic.name,
+    scope: "messages:write",
+    effect: "They count from now on, also for messages that are there.",
+    inputs: Object.entries(topic.settings).map(([name, value]) => ({ name, title: name, value: String(value), fits: (text) => kWhole.test(text) })),
+    send: (values) => ({ method: "PATCH", path: `/api/v1/topics/${enc(topic.name)}`, body: Object.fromEntries(changed(values).map(([name, value]) => [name, Number(value)])) }),
+    command: (values) => `tenure topic set ${quoted(topic.name)} ${changed(values).map(([name, value]) => flagOf(name) + " " + (name.endsWith("_ms") ? value + "ms" : value)).join(" ")}`,
+  };
+}
+
 export function TopicPage({ id }: { id: string }) {
   const live = useLive<Topic>(`/api/v1/topics/${enc(id)}`, 0.4);
   return (
@@ -54,7 +74,7 @@ export function TopicPage({ id }: { id: string }) {
       live={live}
       draw={(topic) => (
         <Page title={<>Topic {topic.name}</>}>
-          <Why kind="topic" id={id} name={id} done={live.again} />
+          <Why kind="topic" id={id} name={id} />
           <Fields
             rows={[
               ["Ready", topic.ready],
@@ -66,6 +86,7 @@ export function TopicPage({ id }: { id: string }) {
           />
           <h2>Settings</h2>
           <Fields rows={Object.entries(topic.settings).map(([name, value]) => [name, name.endsWith("_ms") ? span(value) : value])} />
+          <p class="acts"><ActButton key={JSON.stringify(topic.settings)} deed={settingsOf(topic)} /></p>
         </Page>
       )}
     />

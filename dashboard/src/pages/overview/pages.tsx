@@ -45,6 +45,8 @@ const kFigures: [string, string, string, string][] = [
   ["messages.ready", "Messages ready", "/topics", "messages"],
   ["messages.delayed", "Messages delayed", "/topics", "messages"],
   ["messages.dead", "Dead letters", "/dead-letters", "messages"],
+  ["queues.ready", "Queue sessions ready", "/queues", "queues"],
+  ["queues.parked", "Queue sessions parked", "/queues", "queues"],
   ["usage.unsent", "Usage unsent", "/usage", "usage"],
   ["jobs.jobs", "Jobs", "/jobs", "jobs"],
 ];
@@ -56,7 +58,7 @@ export const Processes = ({ instances }: { instances: Instance[] }) => (
       <tbody>
         {instances.map((each) => (
           <tr key={each.instance}>
-            <td data-title="Process"><code>{each.instance}</code>{each.instance === me.value?.instance && " (this one)"}</td>
+            <td data-title="Process"><a href={href(`/instances/${encodeURIComponent(each.instance)}`)}><code>{each.instance}</code></a>{each.instance === me.value?.instance && " (this one)"}</td>
             <td data-title="Version">{each.version}</td>
             <td data-title="Seen">{each.left_at ? <State word="left" /> : <Time at={each.last_seen_at} />}</td>
             <td data-title="Requests/s" class="number">{each.requests_per_second.toFixed(1)}</td>

@@ -1,10 +1,10 @@
 // Sessions of users on capacities.
 import { List, type Listed } from "../../parts/list";
-import { ActButton } from "../../parts/act";
 import { Fields, Id, State, Value } from "../../parts/bits";
 import { Page, Shown } from "../../parts/page";
 import type { Row } from "../../parts/row";
 import { Time } from "../../parts/time";
+import { Why } from "../../parts/why";
 import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
@@ -58,27 +58,8 @@ function SessionPage({ id }: { id: string }) {
     <Shown
       live={live}
       draw={(session) => (
-        <Page
-          title={<>Session <Id id={session.sessionId} /></>}
-          acts={
-            session.isActive && (
-              <ActButton
-                done={live.again}
-                deed={{
-                  title: "End the session",
-                  act: "session.end",
-                  object: session.sessionId,
-                  scope: "sessions:write",
-                  needsReason: true,
-                  effect: "It ends now: the user's next request makes a new one. What it used until now is billed.",
-                  typed: session.sessionId.slice(0, 8),
-                  send: () => ({ method: "DELETE", path: `/sessions/${session.sessionId}` }),
-                  command: `tenure session end ${session.sessionId}`,
-                }}
-              />
-            )
-          }
-        >
+        <Page title={<>Session <Id id={session.sessionId} /></>}>
+          <Why kind="session" id={id} name={id.slice(0, 8)} />
           <Fields
             rows={[
               ["State", <State word={session.isActive ? "active" : "ended"} />],

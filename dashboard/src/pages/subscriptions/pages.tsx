@@ -60,7 +60,7 @@ function SubscriptionPage({ id }: { id: string }) {
       live={live}
       draw={(row) => (
         <Page title={<>Subscription {row.name}</>}>
-          <Why kind="subscription" id={id} name={id} done={live.again} />
+          <Why kind="subscription" id={id} name={id} />
           <Fields
             rows={[
               ["Topic", <a href={href(`/topics/${enc(row.topic)}`)}>{row.topic}</a>],

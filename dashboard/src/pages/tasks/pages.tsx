@@ -1,12 +1,13 @@
 // Reliable tasks: what runs every so often, once over all processes.
 import { List, type Listed } from "../../parts/list";
-import { ActButton } from "../../parts/act";
-import { State, Value } from "../../parts/bits";
-import { Page } from "../../parts/page";
+import { Fields, State, Value } from "../../parts/bits";
+import { Page, Shown } from "../../parts/page";
 import type { Row } from "../../parts/row";
-import { refresh } from "../../live";
 import { Time, span } from "../../parts/time";
-import { enc, quoted } from "../../parts/words";
+import { Why } from "../../parts/why";
+import { enc } from "../../parts/words";
+import { useLive } from "../../live";
+import { href } from "../../location";
 
 interface Task {
   name: string;
@@ -24,7 +25,7 @@ const kTasks: Listed<Task> = {
   whole: true,
   key: (row) => row.name,
   columns: [
-    { title: "Task", show: (row) => row.name },
+    { title: "Task", show: (row) => <a href={href(`/tasks/${enc(row.name)}`)}>{row.name}</a> },
     { title: "State", show: (row) => <State word={row.failures > 0 ? "failed" : row.holder ? "claimed" : "ok"} /> },
     { title: "Every", show: (row) => span(row.interval_ms), number: true },
     { title: "Next", show: (row) => <Time at={row.next_run_at} /> },
@@ -32,24 +33,6 @@ const kTasks: Listed<Task> = {
     { title: "Runs", show: (row) => row.runs, number: true },
     { title: "Failures", show: (row) => row.failures, number: true },
     { title: "Runs at", show: (row) => <Value value={row.holder} /> },
-    {
-      title: "Act",
-      show: (row) => (
-        <ActButton
-          deed={{
-            title: "Run now",
-            of: row.name,
-            act: "task.run",
-            object: row.name,
-            scope: "admin",
-            effect: `${row.name} runs now in one process, or once more when it runs already.`,
-            send: () => ({ method: "POST", path: `/api/v1/tasks/${enc(row.name)}/run`, body: {} }),
-            command: `tenure task run ${quoted(row.name)}`,
-          }}
-          done={() => (refresh.value += 1)}
-        />
-      ),
-    },
     { title: "Last error", show: (row) => <span class="error">{row.last_error ?? "–"}</span> },
   ],
   empty: { text: "A reliable task runs every so often, once over all processes." },
@@ -61,6 +44,36 @@ const Tasks = () => (
   </Page>
 );
 
+/** A task is told by the list alone, which is short. */
+function TaskPage({ id }: { id: string }) {
+  const live = useLive<{ items: Task[] }>("/api/v1/tasks");
+  return (
+    <Page title={<>Task {id}</>}>
+      <Why kind="task" id={id} name={id} />
+      <Shown
+        live={live}
+        draw={({ items }) => {
+          const task = items.find((each) => each.name === id);
+          if (!task) return <p class="none">No process offers it any more.</p>;
+          return (
+            <Fields
+              rows={[
+                ["Runs every", span(task.interval_ms)],
+                ["Next", <Time at={task.next_run_at} />],
+                ["Last", <Time at={task.last_run_at} />],
+                ["Runs", task.runs],
+                ["Failures in a row", task.failures],
+                ["Runs at", <Value value={task.holder} />],
+                ["Last error", <Value value={task.last_error} />],
+              ]}
+            />
+          );
+        }}
+      />
+    </Page>
+  );
+}
+
 export const rows: Row[] = [
-  { path: "/tasks", kind: "task", title: "Tasks", part: "tasks", scope: "ops:read", group: "Work", key: "k", page: Tasks },
+  { path: "/tasks", kind: "task", title: "Tasks", part: "tasks", scope: "ops:read", group: "Work", key: "k", page: Tasks, one: TaskPage },
 ];

@@ -1,5 +1,6 @@
 -- A page of queues in the order of their names, with what their counters say. Parameters: $1 tenant, $2 name ('': any), $3 the
--- name behind which it begins, $4 how many at most, $5 now_ms
+-- name behind which it begins, $4 how many at most, $5 now_ms, $6 the first name that may come, $7 the first that may not ('': no
+-- end)
 -- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
 -- first in line (0: none), sessions that back off (of the thousand whose time comes first), messages of users' transactions
 -- that have not entered their sessions (a thousand at most)
@@ -26,5 +27,6 @@ select
                                where g.tenant = q.tenant and g.queue = q.name and g.number > 0 limit 1000) as f)
   from tenure.queues q
  where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
+   and q.name >= $6::text and ($7::text = '' or q.name < $7::text)
  order by q.name
  limit $4::bigint
