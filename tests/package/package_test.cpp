@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,25 @@ TEST_F(Examples, OfThreeProgramsAndTwoSeatsOneStandsInLine) {
   Process second(program());
   Process third(program());
   for (Process* each : {&first, &second, &third}) EXPECT_EQ(each->Wait(), 0) << each->Output();
+}
+
+TEST_F(Examples, ABotSeesTheMessagesOfEachSessionInTheirOrder) {
+  const support::ServerProcess server{{}};
+  const auto call = [&](const char* method, const std::string& path, const std::string& body) {
+    return server.Call(method, path, body, {{"Content-Type", "application/json"}}).status;
+  };
+  ASSERT_EQ(call("PUT", "/api/v1/bots",
+                 R"({"sources":[],"bots":[{"name":"b","events":[],"ordering_scope":"custom"}]})"),
+            200);
+  for (const char* key : {"k", "l", "k", "l", "k"})
+    ASSERT_EQ(call("POST", "/api/v1/queues/b/messages",
+                   std::string(R"({"session_key":")") + key + R"(","payload":1})"),
+              201);
+  std::string k, l;
+  std::istringstream lines(RunCommand(Example({"ordered_bot", server.Url(), "b", "5"})));
+  for (std::string line; std::getline(lines, line);) (line[0] == 'k' ? k : l) += line + "\n";
+  EXPECT_EQ(k, "k 1, 1 seen\nk 2, 2 seen\nk 3, 3 seen\n");
+  EXPECT_EQ(l, "l 1, 1 seen\nl 2, 2 seen\n");
 }
 
 /// A program of a page and where it stands.
