@@ -83,6 +83,16 @@ def redis_loops(bench):
         return {mode: loop(bench, mode, "redis", redis) for mode in LOOPS}
 
 
+def tenure_redis_loops(bench):
+    """The scripts of our library's provider, by the same client: what it does on the Redis's side."""
+    with Redis(bench.new_folder()) as redis:
+        lua = bench.root / "src" / "client" / "redis" / "lua"
+        scripts = {name: run(["redis-cli", "-p", redis.port, "script", "load",
+                              (lua / "record.lua").read_text() + (lua / f"{name}.lua").read_text()]).strip()
+                   for name in ("acquire", "release", "renew")}
+        return {mode: loop(bench, mode, "tenure-redis", redis, **scripts) for mode in LOOPS}
+
+
 class Rounds:
     """Several things measured in turns: one result per repetition and thing."""
 

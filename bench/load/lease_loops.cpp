@@ -77,7 +77,7 @@ class Taking {
 }  // namespace
 
 int Pairs(const Options& options) {
-  const auto peer = MakeLeasePeer(options.Text("peer"));
+  const auto peer = MakeLeasePeer(options);
   std::vector<Walker> walkers(options.Number("connections"));
   const std::uint64_t names = options.Number("names", 0);
   Latencies latencies;
@@ -123,7 +123,7 @@ int Pairs(const Options& options) {
 }
 
 int Renewals(const Options& options) {
-  const auto peer = MakeLeasePeer(options.Text("peer"));
+  const auto peer = MakeLeasePeer(options);
   std::vector<std::vector<Hold>> holds(options.Number("connections"));
   for (auto& own : holds)
     for (std::uint64_t i = 0; i < options.Number("held", 16); ++i) own.push_back(NewHold());

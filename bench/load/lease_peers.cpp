@@ -140,6 +140,56 @@ class RedisPeer : public LeasePeer {
   }
 };
 
+/// Tenure's leases on a Redis: one script for each call. The reply's strings stand in every other line.
+class TenureRedisPeer : public LeasePeer {
+ public:
+  explicit TenureRedisPeer(const Options& options)
+      : acquire_(options.Text("acquire")),
+        release_(options.Text("release")),
+        renew_(options.Text("renew")) {}
+  Parser parser() const override { return ParseRedis; }
+  std::string Acquire(const Hold& hold, int) override {
+    return Call(acquire_, hold, hold.term, ttl_, "bench", "", "go");
+  }
+  void Acquired(Hold& hold, int, const Answer& answer) override {
+    Check(LineOf(answer, 2) == "granted", "acquire", answer);
+    hold.id = IntegerOf(LineOf(answer, 4));
+  }
+  std::string Release(const Hold& hold) override {
+    return Call(release_, hold, hold.term, fmt::to_string(hold.id));
+  }
+  void Released(const Answer& answer) override {
+    Check(LineOf(answer, 2) == "released", "release", answer);
+  }
+  std::string Renew(const Hold& hold) override {
+    return Call(renew_, hold, hold.term, fmt::to_string(hold.id), ttl_);
+  }
+  void Renewed(const Answer& answer) override {
+    Check(LineOf(answer, 2) == "granted", "renew", answer);
+  }
+
+ private:
+  /// Of a Redis that keeps every grant.
+  template <class... Words>
+  static std::string Call(const std::string& script, const Hold& hold, const Words&... words) {
+    return Command("EVALSHA", script, "0", "tenure:", "0", "0", hold.name, words...);
+  }
+  static std::string_view LineOf(const Answer& answer, int number) {
+    std::string_view rest = answer.body;
+    for (; number > 0; --number) {
+      const std::size_t end = rest.find("\r\n");
+      if (end == std::string_view::npos) return {};
+      rest.remove_prefix(end + 2);
+    }
+    return rest.substr(0, rest.find("\r\n"));
+  }
+
+  const std::string acquire_;
+  const std::string release_;
+  const std::string renew_;
+  const std::string ttl_ = fmt::to_string(kTtlSeconds * 1'000);
+};
+
 }  // namespace
 
 Hold NewHold() {
@@ -151,12 +201,14 @@ Hold NewHold() {
                           high & 0xFFF, low >> 48 & 0xFFF, low & 0xFFFFFFFFFFFF)};
 }
 
-std::unique_ptr<LeasePeer> MakeLeasePeer(const std::string& name) {
+std::unique_ptr<LeasePeer> MakeLeasePeer(const Options& options) {
+  const std::string name = options.Text("peer");
   if (name == "tenure") return std::make_unique<TenurePeer>();
   if (name == "etcd") return std::make_unique<EtcdPeer>();
   if (name == "etcd-session") return std::make_unique<EtcdSessionPeer>();
   if (name == "redis") return std::make_unique<RedisPeer>();
-  Die("--peer is tenure, etcd, etcd-session or redis");
+  if (name == "tenure-redis") return std::make_unique<TenureRedisPeer>(options);
+  Die("--peer is tenure, etcd, etcd-session, redis or tenure-redis");
 }
 
 std::string Post(const std::string& path, const std::string& body) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "options.hpp"
 #include "protocol.hpp"
 
 namespace bench {
@@ -41,7 +42,9 @@ class LeasePeer {
 /// "etcd-session": one lease for all names of a client, granted with the first: create if absent;
 ///   delete; keepalive. What etcd's own locks do.
 /// "redis": SET NX PX; compare and delete, compare and extend in Lua.
-std::unique_ptr<LeasePeer> MakeLeasePeer(const std::string& name);
+/// "tenure-redis": the scripts of Tenure's leases on a Redis, which remembers them by --acquire, --release and
+///   --renew.
+std::unique_ptr<LeasePeer> MakeLeasePeer(const Options& options);
 
 // Tenure's requests, for what is more than a loop.
 struct AcquireOptions {

@@ -60,13 +60,34 @@ Parsed ParseHttp(std::string_view input, std::string& scratch) {
   return parsed;
 }
 
+namespace {
+
+/// Where a reply of Redis that begins there ends; npos: it is not whole yet.
+std::size_t EndOfRedis(std::string_view input, std::size_t begin) {
+  const std::size_t line = input.find(kLineEnd, begin);
+  if (line == std::string_view::npos) return line;
+  std::size_t end = line + kLineEnd.size();
+  std::int64_t count = 0;
+  std::from_chars(input.data() + begin + 1, input.data() + line, count);
+  if (input[begin] == '$' && count >= 0) {
+    end += static_cast<std::size_t>(count) + kLineEnd.size();
+    return end <= input.size() ? end : std::string_view::npos;
+  }
+  if (input[begin] == '*')
+    for (std::int64_t i = 0; i < count && end != std::string_view::npos; ++i)
+      end = EndOfRedis(input, end);
+  return end;
+}
+
+}  // namespace
+
 Parsed ParseRedis(std::string_view input, std::string&) {
-  const std::size_t end = input.find(kLineEnd);
+  const std::size_t end = EndOfRedis(input, 0);
   if (end == std::string_view::npos) return {};
   Parsed parsed;
-  parsed.size = end + kLineEnd.size();
+  parsed.size = end;
   parsed.answer.status = input[0] == '-' ? 500 : 200;
-  parsed.answer.body = input.substr(0, end);
+  parsed.answer.body = input.substr(0, end - kLineEnd.size());
   return parsed;
 }
 
