@@ -378,7 +378,8 @@ std::string Top::FootLine() const {
                          config::Printable(name_to_type_.empty() ? selected_ : name_to_type_),
                          config::Printable(typed_));
     default:
-      return !note_.empty() ? note_ : "enter why   a act   s sort   / filter   p pause   ? help   q end";
+      return !note_.empty() ? note_
+                            : "enter why   a act   s sort   / filter   p pause   ? help   q end";
   }
 }
 
