@@ -76,11 +76,12 @@ function(tenure_embed_sql MODULE)
   set(generated ${CMAKE_BINARY_DIR}/generated/${MODULE})
   set(name ${MODULE}_${ARG_FOLDER})
   file(GLOB files CONFIGURE_DEPENDS ${source}/both/*.sql ${source}/postgres/*.sql ${source}/sqlite/*.sql)
+  string(MD5 names "${files}") # in the command: a file that was removed or renamed is no newer than what was made of it
   set(outputs ${generated}/${name}/queries.hpp ${generated}/${name}/queries.cpp)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND ${CMAKE_COMMAND} -DPREFIX=${MODULE} -DNAMESPACE=tenure::${MODULE}::${ARG_FOLDER}
-            -DHEADER=${name}/queries.hpp -DSOURCE=${source} -DOUTPUT=${generated}/${name}
+            -DHEADER=${name}/queries.hpp -DSOURCE=${source} -DOUTPUT=${generated}/${name} -DNAMES=${names}
             -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedSql.cmake
     DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedSql.cmake
     COMMENT "Embedding ${name}")
@@ -97,11 +98,12 @@ function(tenure_embed_lua MODULE FOLDER)
   set(generated ${CMAKE_BINARY_DIR}/generated/${MODULE})
   set(name ${MODULE}_lua)
   file(GLOB files CONFIGURE_DEPENDS ${source}/*.lua)
+  string(MD5 names "${files}") # as above
   set(outputs ${generated}/${name}/scripts.hpp ${generated}/${name}/scripts.cpp)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND ${CMAKE_COMMAND} -DNAMESPACE=tenure::${MODULE}::lua -DHEADER=${name}/scripts.hpp -DSOURCE=${source}
-            -DOUTPUT=${generated}/${name} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedLua.cmake
+            -DOUTPUT=${generated}/${name} -DNAMES=${names} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedLua.cmake
     DEPENDS ${files} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/EmbedLua.cmake
     COMMENT "Embedding ${name}")
   target_sources(tenure_${MODULE} PRIVATE ${outputs})

@@ -8,7 +8,7 @@ import { searching } from "./palette";
 import { kRows } from "./routes";
 
 export const helping = signal(false);
-const kLeadMs = 1500;
+const kLeadMs = 5000; // who types slowly, and a machine that is busy, need it
 let before = 5;
 
 /** The rows of the first list: "j" and "k" go through the links of their first cells. */

@@ -89,6 +89,9 @@ const std::set<std::string> kRaisedHere = {
     "usage_window_lateness_seconds",
 };
 
+/// Of them what a process counts when it starts and then once a minute.
+const std::set<std::string> kCountedSeldom = {"leasing_active_leases", "tenure_jobs"};
+
 struct Elsewhere {
   std::string metric;
   std::string file;
@@ -404,14 +407,16 @@ TEST_P(Busy, RaisesEveryMetricOfTheTable) {
   UseSeats();
   SendNonsense();
   std::set<std::string> missing = kRaisedHere;
-  bool is_refused = false;
+  bool is_refused = false, is_new = false;
   const auto look = [&] {
     if (!missing.contains("usage_emissions_total") && !std::exchange(is_refused, true)) BeRefused();
     // Some are of what is going on: a session, and who waits.
     api().Put(NewKey(), 1);
     for (const auto& [name, value] : Values(api().Get("/metrics").body))
       if (value > 0) missing.erase(name);
-    return missing.empty();
+    if (missing.empty()) return true;
+    if (std::ranges::includes(kCountedSeldom, missing) && !std::exchange(is_new, true)) Serve();
+    return false;
   };
   try {
     Eventually("all have been raised", look, std::chrono::seconds(90));

@@ -10,6 +10,7 @@
 #include "api/openapi.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
+#include "support/long_run.hpp"
 #include "support/process.hpp"
 
 namespace tenure::api {
@@ -202,7 +203,7 @@ TEST_P(Mutation, ByChanceIsAnsweredAsDocumented) {
   requests.push_back(
       {"POST", "/api/v1/leases/renew",
        R"({"leases":[{"name":")" + lease.name() + "\"," + lease.FenceAndTerm().substr(1) + "]}"});
-  const unsigned rounds = std::getenv("TENURE_TEST_LONG") ? 100'000 : 1'000;
+  const unsigned rounds = support::IsLongRun() ? 100'000 : 1'000;
   for (unsigned seed = 1; seed <= rounds && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);

@@ -15,6 +15,7 @@
 #include "api/openapi.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
+#include "support/long_run.hpp"
 
 namespace tenure::api {
 namespace {
@@ -304,7 +305,7 @@ TEST_P(OddRows, EndNoProcess) {
 /// Several columns of several tables at once, row by row: by chance, from a seed.
 TEST_P(OddRows, ByChanceEndNoProcess) {
   Fill();
-  const int rounds = std::getenv("TENURE_TEST_LONG") ? 2'000 : 10;
+  const int rounds = support::IsLongRun() ? 2'000 : 10;
   for (int seed = 1; seed <= rounds; ++seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     const auto any = [&](std::size_t count) {

@@ -17,6 +17,7 @@
 #include "api/api.hpp"
 #include "api/store_under_test.hpp"
 #include "load.hpp"
+#include "support/long_run.hpp"
 #include "support/postgres_cluster.hpp"
 #include "tenure/messages/worker.hpp"
 
@@ -54,7 +55,7 @@ class RunWitness {
 /// Three servers, and jobs that are all due at the same moments.
 class JobChaos : public testing::Test {
  protected:
-  const bool is_long_ = std::getenv("TENURE_TEST_LONG") != nullptr;
+  const bool is_long_ = support::IsLongRun();
   const int jobs_ = is_long_ ? 1'000 : 150;
   const int rounds_ = is_long_ ? 10 : 4;
   const std::int64_t period_ms_ = is_long_ ? 60'000 : 5'000;

@@ -20,6 +20,7 @@
 #include "load.hpp"
 #include "standby.hpp"
 #include "support/azure_stores.hpp"
+#include "support/long_run.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/server_process.hpp"
@@ -260,7 +261,7 @@ support::StoreGateway::Interference InTrouble() {
 }
 
 /// How often something breaks: a takeover takes seconds there.
-int BlowsInAzure() { return std::getenv("TENURE_TEST_LONG") ? 60 : 2; }
+int BlowsInAzure() { return support::IsLongRun() ? 60 : 2; }
 constexpr const char* kAzureParameters = "create=1&clock_skew=0s&min_ttl=100ms&poll=100ms";
 
 TEST(LeaseChaosInAzure, L3_OnBlobsOverANetworkInTrouble) {

@@ -21,6 +21,7 @@
 #include "api/api.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
+#include "support/long_run.hpp"
 #include "support/server_process.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tls_receiver.hpp"
@@ -138,7 +139,7 @@ TEST_F(PushChaos, M1_M2_WhoeverDeliversIsKilledOrStopped) {
             201);
   std::size_t asked = 0;
   std::string moved;
-  const int rounds = std::getenv("TENURE_TEST_LONG") != nullptr ? 12 : 2;
+  const int rounds = support::IsLongRun() ? 12 : 2;
   for (int round = 0; round < rounds; ++round) {
     Enqueue(asked, kMessages);
     const std::size_t before = endpoint_.requests();

@@ -20,6 +20,7 @@
 #include "api/github.hpp"
 #include "api/store_under_test.hpp"
 #include "load.hpp"
+#include "support/long_run.hpp"
 #include "support/temp_dir.hpp"
 
 namespace tenure::chaos {
@@ -193,7 +194,7 @@ class QueueChaos : public testing::Test {
     }
   }
 
-  const bool is_long_ = std::getenv("TENURE_TEST_LONG") != nullptr;
+  const bool is_long_ = support::IsLongRun();
   const std::size_t issues_ = is_long_ ? 64 : 6;
   const std::size_t each_ = is_long_ ? 300 : 24;
   const std::size_t break_every_ = is_long_ ? 5 : 3;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "machines.hpp"
+#include "support/long_run.hpp"
 #include "support/moved_clock.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/redis_server.hpp"
@@ -15,8 +16,6 @@ namespace {
 using support::PostgresCluster;
 using support::RedisServer;
 using support::ServerProcess;
-
-bool IsLong() { return std::getenv("TENURE_TEST_LONG") != nullptr; }
 
 std::vector<std::string> LedgerFlags(const RedisServer& redis, const std::string& authority) {
   std::vector<std::string> flags;
@@ -86,7 +85,7 @@ TEST(SeatLedgerChaos, K1_OverARedisThatDiesForgetsComesBackOldAndStandsStill) {
       },
       [&] { servers.Kill(1); },
       [&] { postgres.Restart(PostgresCluster::StopMode::kImmediate); }};
-  if (!IsLong()) {
+  if (!support::IsLongRun()) {
     std::mt19937_64 random(ChooseSeed());
     std::ranges::shuffle(blows, random);
     blows.resize(3);
@@ -143,7 +142,7 @@ TEST(SeatLedgerChaos, HeartbeatsGoOnWhilePostgresIsAwayAndEndWithTheAuthority) {
   const std::string url = postgres.Url(postgres.CreateDatabase());
   RedisServer redis({.durable = false});
   const ServerProcess server(
-      {.store_url = url, .flags = LedgerFlags(redis, IsLong() ? "120s" : "4s")});
+      {.store_url = url, .flags = LedgerFlags(redis, support::IsLongRun() ? "120s" : "4s")});
   AwaitUse(server);
   const OneSeat seat(server, 4);
   seat.AwaitKept();
@@ -159,7 +158,7 @@ TEST(SeatLedgerChaos, HeartbeatsGoOnWhilePostgresIsAwayAndEndWithTheAuthority) {
   api::Eventually("the server knows", [&] { return server.Call("GET", "/readyz").status == 503; });
   EXPECT_EQ(seat.Beat().status, 200) << "the Redis keeps it";
   EXPECT_EQ(seat.Acquire("m2").status, 503);
-  if (IsLong()) {
+  if (support::IsLongRun()) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     int beats = 0;
     for (; std::chrono::steady_clock::now() < end; ++beats) ASSERT_EQ(seat.Beat().status, 200);
@@ -178,7 +177,7 @@ TEST(SeatLedgerChaos, HeartbeatsGoOnWhilePostgresIsAwayAndEndWithTheAuthority) {
 }
 
 TEST(SeatLedgerChaos, APromotedReplicaIsAnotherRedisAndTheSeatGoesOn) {
-  if (!IsLong()) GTEST_SKIP() << "in --long";
+  if (!support::IsLongRun()) GTEST_SKIP() << "in --long";
   PostgresCluster postgres;
   const std::string url = postgres.Url(postgres.CreateDatabase());
   RedisServer redis({.durable = false});
@@ -200,7 +199,7 @@ TEST(SeatLedgerChaos, APromotedReplicaIsAnotherRedisAndTheSeatGoesOn) {
 }
 
 TEST(SeatLedgerChaos, ARedisWhoseClockJumpsIsNotBelievedAndCountsAsAnother) {
-  if (!IsLong()) GTEST_SKIP() << "in --long";
+  if (!support::IsLongRun()) GTEST_SKIP() << "in --long";
   PostgresCluster postgres;
   const std::string url = postgres.Url(postgres.CreateDatabase());
   const support::MovedClock clock;
@@ -250,7 +249,7 @@ TEST(SeatLedgerChaos, OperatorsSeeWhoKeepsHeartbeatsAndRetireTheRedis) {
   const auto audit = server.Call("GET", "/api/v1/audit").body;
   EXPECT_NE(audit.find("seat_ledger.retire"), std::string::npos);
   EXPECT_NE(audit.find("seat_ledger.change"), std::string::npos);
-  if (!IsLong()) return;
+  if (!support::IsLongRun()) return;
   api::Eventually("it is taken up again after the freeze", [&] {
     EXPECT_EQ(seat.Beat().status, 200);
     return HealthOf(server)["uses"].Bool();

@@ -12,6 +12,7 @@
 #include "api/store_under_test.hpp"
 #include "load.hpp"
 #include "standby.hpp"
+#include "support/long_run.hpp"
 #include "support/port.hpp"
 
 namespace tenure::chaos {
@@ -168,7 +169,7 @@ TEST_F(PostgresBreaks, ARestartUnderLoadIsSurvivedWithoutHelp) {
 
 TEST_F(PostgresBreaks, CutConnectionsAreMadeAgainAtOnce) {
   Load load(ToAll(), witness_);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < (support::IsLongRun() ? 30 : 10); ++round) {
     load.WaitForAnswers(40);
     EXPECT_GT(cluster_.KillAllBackends(), 0);
   }

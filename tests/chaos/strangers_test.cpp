@@ -14,6 +14,7 @@
 #include "api/calls.hpp"
 #include "api/github.hpp"
 #include "api/store_under_test.hpp"
+#include "support/long_run.hpp"
 #include "support/server_process.hpp"
 
 namespace tenure::chaos {
@@ -81,7 +82,7 @@ TEST(Strangers, OpenTransactionsCostNobodyALeaseAndStopNoMessage) {
     return sum;
   };
   // A few seconds of eight holders; a minute of them.
-  const int wanted = std::getenv("TENURE_TEST_LONG") != nullptr ? 8 * 120 : 8 * 6;
+  const int wanted = support::IsLongRun() ? 8 * 120 : 8 * 6;
   while (renewals() < wanted) {
     ASSERT_EQ(fresh.Enqueue().status, 201);
     ASSERT_EQ(known.Enqueue(R"(,"priority":1)").status, 201);

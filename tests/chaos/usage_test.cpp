@@ -17,6 +17,7 @@
 #include "api/api.hpp"
 #include "api/store_under_test.hpp"
 #include "load.hpp"
+#include "support/long_run.hpp"
 #include "support/server_process.hpp"
 
 namespace tenure::chaos {
@@ -278,7 +279,7 @@ TEST(UsageBroken, U1_WhateverDiesTheReceiverIsToldOfEveryMillisecondOnce) {
       [&] { chaos.KillTheSink(); },     [&] { chaos.ChangeAFactor(); },
       [&] { chaos.RestartPostgres(); }, [&] { chaos.CutConnections(); },
   };
-  for (std::size_t blow = 0; blow < 14; ++blow) {
+  for (std::size_t blow = 0; blow < (support::IsLongRun() ? 40 : 8); ++blow) {
     // Each kind once, then as the seed says.
     blows[blow < blows.size() ? blow : random() % blows.size()]();
     chaos.AwaitRecords(5 + static_cast<std::int64_t>(random() % 30));

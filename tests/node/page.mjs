@@ -433,6 +433,7 @@ const kSteps = {
     };
     const dialog = page.getByRole("dialog");
     const actWith = async (reason, button) => {
+      await dialog.waitFor();
       await tabTo("Reason");
       await page.keyboard.type(reason);
       await tabTo(button);

@@ -1,7 +1,7 @@
 // A button that changes something, and the dialog that is asked before. Only the dialog's own button
 // sends it; one key for all tries, so that it happens once.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { act, Problem, query, type Act } from "../api";
 import { refresh } from "../live";
 import { href } from "../location";
@@ -123,8 +123,9 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
   const [result, setResult] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const stopped = useRef(false);
+  // Before anything is painted: a key that is pressed next belongs to the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
-    dialog.current?.showModal();
     const caught = (error: unknown) => {
       if (!(error instanceof Problem)) throw error;
       setProblem(error);

@@ -190,7 +190,7 @@ TEST(SessionCommands, WhenNothingAnswersItMayBeTriedAgain) {
 
 TEST(SessionCommands, AnAddressThatIsNoServerIsAUsageError) {
   for (const char* url : {"", "127.0.0.1:8080", "http://", "ftp://x", "http://u:hunter2@x",
-                          "http://x/path", "http://x y"}) {
+                          "http://x/path?a=b", "http://x y"}) {
     const Ran ran = RunTenure({"session", "get", kId, "--server", url});
     EXPECT_EQ(ran.exit, cli::kExitUsage) << url;
     EXPECT_THAT(ran.err, Not(HasSubstr("hunter2")));

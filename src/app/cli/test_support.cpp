@@ -94,6 +94,7 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/overview", "getOverview");
   add(http::Method::kGet, "/api/v1/me", "getMe");
   add(http::Method::kPatch, "/api/v1/topics/{name}", "changeTopic");
+  add(http::Method::kGet, "/api/v1/inbox", "listInbox");
   add(http::Method::kGet, "/api/v1/inbox/{source}/{id}", "getInboxEntry");
   add(http::Method::kGet, "/api/v1/tasks", "listTasks");
   add(http::Method::kPost, "/api/v1/tasks/{name}/run", "runTask");
@@ -119,6 +120,7 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kGet, "/api/v1/licenses/sessions/{id}", "getSeat");
   add(http::Method::kGet, "/usage/windows", "listWindows");
   add(http::Method::kGet, "/usage/windows/{window}/records", "listRecords");
+  add(http::Method::kGet, "/usage/refused", "listRefused");
   add(http::Method::kGet, "/usage/totals", "getTotals");
   add(http::Method::kGet, "/usage/factors", "listFactors");
   add(http::Method::kPost, "/usage/factors", "setFactor");

@@ -1,6 +1,7 @@
 // What a network and a service can do to requests, between the library and real stores: a gateway loses
 // replies, holds writes back, moves the date, and answers as Azure does in trouble.
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -351,7 +352,7 @@ TEST_P(AzureFaults, ARevokedCredentialIsToldWithTheServicesCodeAndTheLeaseEndsAt
   for (int i = 0; i < 3'000; ++i) {
     {
       const std::lock_guard lock(mutex);
-      if (!told.empty() && told.back() == "lost") break;
+      if (std::ranges::count(told, "lost") > 0) break;
     }
     std::this_thread::sleep_for(Milliseconds(10));
   }
@@ -361,7 +362,7 @@ TEST_P(AzureFaults, ARevokedCredentialIsToldWithTheServicesCodeAndTheLeaseEndsAt
   const std::lock_guard lock(mutex);
   ASSERT_GE(told.size(), 2U);
   EXPECT_THAT(told.front(), HasSubstr("403 AuthorizationFailure"));
-  EXPECT_EQ(told.back(), "lost");
+  EXPECT_EQ(std::ranges::count(told, "lost"), 1) << "a renewal may have ended behind it";
   const std::string secret = Who().connection_string;
   const std::string key = secret.substr(secret.find("AccountKey=") + 11);
   EXPECT_THAT(told, Each(Not(HasSubstr(key))));
