@@ -37,15 +37,19 @@ JobKey KeyIn(const ExchangePtr& exchange) {
   return {http::TenantOf(exchange), exchange->request().path_parameters[0]};
 }
 
-/// The job as it is now.
-void ReplyJob(const RouteParts& parts, const ExchangePtr& exchange, const JobKey& key, int status) {
+JobsRequest RequestOf(const JobKey& key) {
   JobsRequest request;
   request.tenant = key.tenant;
   request.name = key.name;
   request.limit = 1;
+  return request;
+}
+
+/// The job as it is now.
+void ReplyJob(const RouteParts& parts, const ExchangePtr& exchange, const JobKey& key, int status) {
   const auto zones = parts.jobs.zones().Get();
   parts.jobs.List(
-      std::move(request), exchange->caller(),
+      RequestOf(key), exchange->caller(),
       Answering(
           exchange, [key, status, zones](const ExchangePtr& to, const db::Page<JobView>& page) {
             if (page.rows.empty()) return to->Reply(UnknownJob(key.name));
@@ -262,14 +266,10 @@ void ReplyStory(const RouteParts& parts, const ExchangePtr& exchange, JobStory s
 
 void SayWhy(const RouteParts& parts, const ExchangePtr& exchange) {
   http::ExpectNoQuery(exchange->request());
-  JobsRequest request;
   const JobKey key = KeyIn(exchange);
-  request.tenant = key.tenant;
-  request.name = key.name;
-  request.limit = 1;
   const auto zones = parts.jobs.zones().Get();
   parts.jobs.List(
-      std::move(request), exchange->caller(),
+      RequestOf(key), exchange->caller(),
       Answering(
           exchange, [parts, key, zones](const ExchangePtr& to, const db::Page<JobView>& page) {
             if (page.rows.empty()) return to->Reply(UnknownJob(key.name));
