@@ -75,11 +75,12 @@ def claim_all(tenure, count, due):
 
 
 def peer_due(bench, program, count):
-    """The same of a peer: seconds from the full minute at which all are due to the last one handled."""
+    """The same of a peer, which has two minutes: seconds from the full minute at which all are due to the last one that it
+    handled, and how many these were."""
     install_peers()
     bench.postgres.fresh_database("peer")
     found = json.loads(run(["node", program, "--url", bench.postgres.url("peer"), "--count", str(count)],
                            timeout=400, cwd=PEERS))
-    if found["handled"] != count:
-        raise RuntimeError(f"{program}: {found['handled']} of {count} jobs were handled")
-    return found["seconds"]
+    if not found["handled"]:
+        raise RuntimeError(f"{program}: none of {count} jobs was handled")
+    return found["seconds"], found["handled"]

@@ -7,6 +7,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include <openssl/ssl.h>
+
 #include "base/mutex.hpp"
 #include "base/operator_url.hpp"
 #include "base/time_text.hpp"
@@ -20,6 +22,8 @@ namespace {
 
 /// Nothing depends on it: libcurl's own timers, deadlines and `Send` end the wait.
 constexpr std::int64_t kWaitMs = 60'000;
+/// Of those that do not go first. Each may cost a handshake, and whoever waits for an answer waits for it too.
+constexpr int kBegunInARound = 4;
 
 using OwnDoing = OutgoingReply::OwnDoing;
 
@@ -29,6 +33,8 @@ OutgoingReply NotSent(std::string why, OwnDoing own_doing) {
 
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 constexpr std::size_t kMaxTroubleBytes = 200;
+constexpr long kBufferBytes = 4 << 10;
+constexpr long kUploadBufferBytes = 16 << 10;  // the least that libcurl takes
 constexpr const char* kSystemAuthorities = "/etc/ssl/certs";
 constexpr const char* kGivenUp = "whoever sent it has given it up";
 constexpr const char* kStopping = "the program is stopping";
@@ -85,6 +91,10 @@ class OutgoingTransfer {
       // The system's in one file would be read anew for each connection.
       Set(easy_, CURLOPT_CAINFO, options.ca_file.empty() ? nullptr : options.ca_file.c_str());
     }
+    // Thousands may hang at once: none keeps memory that it does not need for that.
+    Set(easy_, CURLOPT_BUFFERSIZE, kBufferBytes);
+    Set(easy_, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBufferBytes);
+    Set(easy_, CURLOPT_SSL_CTX_FUNCTION, &OnSslContext);
     if (connect_to_) Set(easy_, CURLOPT_CONNECT_TO, connect_to_.get());
     Set(easy_, CURLOPT_URL, request_.url.c_str());
     Set(easy_, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION);
@@ -124,6 +134,10 @@ class OutgoingTransfer {
   Outgoing::Done& done() { return done_; }
 
  private:
+  static CURLcode OnSslContext(CURL*, void* context, void*) {
+    SSL_CTX_set_mode(static_cast<SSL_CTX*>(context), SSL_MODE_RELEASE_BUFFERS);
+    return CURLE_OK;
+  }
   /// Returning less than it was given makes libcurl give up.
   static std::size_t OnBody(char* data, std::size_t, std::size_t size, void* self) {
     auto& transfer = *static_cast<OutgoingTransfer*>(self);
@@ -246,10 +260,11 @@ class Outgoing::Impl {
     const std::size_t bytes = waiting.request.body.size();
     const base::Lock lock(mutex_);
     if (stopping_) return NotSent(kStopping, OwnDoing::kGivenUp);
-    if (queue_.size() >= options_.queue_items || bytes > options_.queue_bytes - queue_bytes_)
+    if (first_.size() + queue_.size() >= options_.queue_items ||
+        bytes > options_.queue_bytes - queue_bytes_)
       return NotSent("too many requests wait to be sent", OwnDoing::kTooMany);
     queue_bytes_ += bytes;
-    queue_.push_back(std::move(waiting));
+    (waiting.request.goes_first ? first_ : queue_).push_back(std::move(waiting));
     return std::nullopt;
   }
 
@@ -275,8 +290,13 @@ class Outgoing::Impl {
           return std::ranges::find(groups, w.request.group) != groups.end();
         });
       late = TakeLate();
-      while (!queue_.empty() && in_flight_.size() + next.size() < options_.in_flight_max)
-        next.push_back(TakeFirst());
+      const auto has_room = [&] {
+        return in_flight_.size() + next.size() < options_.in_flight_max;
+      };
+      while (!first_.empty() && has_room()) next.push_back(TakeFirst(first_));
+      for (int i = 0; i < kBegunInARound && !queue_.empty() && has_room(); ++i)
+        next.push_back(TakeFirst(queue_));
+      has_more_ = !queue_.empty() && has_room();
     }
     for (Waiting& waiting : given_up) waiting.done(NotSent(kGivenUp, OwnDoing::kGivenUp));
     if (!groups.empty()) CutOff(groups);
@@ -293,11 +313,13 @@ class Outgoing::Impl {
 
   template <class Which>
   std::vector<Waiting> TakeOutOf(const Which& which) TENURE_REQUIRES(mutex_) {
-    const auto first = std::stable_partition(queue_.begin(), queue_.end(),
-                                             [&](const Waiting& w) { return !which(w); });
-    std::vector<Waiting> taken(std::make_move_iterator(first),
-                               std::make_move_iterator(queue_.end()));
-    queue_.erase(first, queue_.end());
+    std::vector<Waiting> taken;
+    for (std::deque<Waiting>* const queue : {&first_, &queue_}) {
+      const auto first = std::stable_partition(queue->begin(), queue->end(),
+                                               [&](const Waiting& w) { return !which(w); });
+      std::move(first, queue->end(), std::back_inserter(taken));
+      queue->erase(first, queue->end());
+    }
     for (const Waiting& waiting : taken) queue_bytes_ -= waiting.request.body.size();
     return taken;
   }
@@ -312,10 +334,10 @@ class Outgoing::Impl {
     }
   }
 
-  /// REQUIRES: queue_ is not empty.
-  Waiting TakeFirst() TENURE_REQUIRES(mutex_) {
-    Waiting first = std::move(queue_.front());
-    queue_.pop_front();
+  /// REQUIRES: there is one.
+  Waiting TakeFirst(std::deque<Waiting>& queue) TENURE_REQUIRES(mutex_) {
+    Waiting first = std::move(queue.front());
+    queue.pop_front();
     queue_bytes_ -= first.request.body.size();
     return first;
   }
@@ -350,9 +372,12 @@ class Outgoing::Impl {
   /// Until the first deadline of those that wait; those under way are libcurl's business.
   std::int64_t WaitMs() {
     const base::Lock lock(mutex_);
+    if (has_more_) return 0;
     const std::int64_t now_ms = clock_.BootMs();
     std::int64_t wait_ms = kWaitMs;
-    for (const Waiting& waiting : queue_) wait_ms = std::min(wait_ms, waiting.deadline_ms - now_ms);
+    for (const std::deque<Waiting>* const queue : {&first_, &queue_})
+      for (const Waiting& waiting : *queue)
+        wait_ms = std::min(wait_ms, waiting.deadline_ms - now_ms);
     return wait_ms;
   }
 
@@ -361,11 +386,10 @@ class Outgoing::Impl {
       const auto transfer = TakeOut(in_flight_.begin()->first);
       transfer->done()(transfer->GiveUp(kStopping, OwnDoing::kGivenUp));
     }
-    std::deque<Waiting> left;
+    std::vector<Waiting> left;
     {
       const base::Lock lock(mutex_);
-      left = std::exchange(queue_, {});
-      queue_bytes_ = 0;
+      left = TakeOutOf([](const Waiting&) { return true; });
     }
     for (Waiting& waiting : left) waiting.done(NotSent(kStopping, OwnDoing::kGivenUp));
   }
@@ -376,9 +400,11 @@ class Outgoing::Impl {
   std::unordered_map<CURL*, std::unique_ptr<OutgoingTransfer>> in_flight_;  // the thread's
 
   base::Mutex mutex_;
-  std::deque<Waiting> queue_ TENURE_GUARDED_BY(mutex_);
+  std::deque<Waiting> first_ TENURE_GUARDED_BY(mutex_);  // those that go first
+  std::deque<Waiting> queue_ TENURE_GUARDED_BY(mutex_);  // the others
   std::size_t queue_bytes_ TENURE_GUARDED_BY(mutex_) = 0;
   std::vector<std::uint64_t> given_up_ TENURE_GUARDED_BY(mutex_);  // groups
+  bool has_more_ TENURE_GUARDED_BY(mutex_) = false;  // that there is room for in the next round
   bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;

@@ -38,6 +38,8 @@ struct OutgoingRequest {
   /// A status is an answer once its header is whole, be the body broken off, too long or too slow.
   bool status_decides = false;
   std::uint64_t group = 0;  ///< what `GiveUp` speaks of
+  /// Before those that do not, however many wait. For receivers that answered the last time.
+  bool goes_first = false;
   /// Asked on the thread of Outgoing just before the request begins; false: it does not.
   std::function<bool()> may_begin{};
 };
@@ -70,7 +72,9 @@ struct OutgoingReply {
 ///  (1) `done` runs exactly once for each `Send`, with no lock held: it may send again.
 ///  (2) `done` runs within `timeout_ms` of `Send` and the moment that other `done`s take, however
 ///      many wait: the time in the queue counts, and what is too late is not begun. So one receiver
-///      that hangs delays the others by their own time-out at most. (Only a name server that does
+///      that hangs delays the others by their own time-out at most, and those that go first not at all
+///      while there is room: of the others a few are begun in a round of the thread, since each may cost
+///      a handshake. (Only a name server that does
 ///      not answer can hold up the thread, and only when a request to it is given up.)
 ///  (3) A status means that the whole answer came, up to `answer_max` (or its header: see
 ///      `status_decides`). An answer that breaks off is none, whatever it had begun to say. (One whose length only the end of the connection tells

@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/mutex.hpp"
 #include "http/retry_after.hpp"
 #include "http/test_server.hpp"
 #include "support/http_receiver.hpp"
@@ -107,6 +109,26 @@ TEST_F(Outgoings, WhatWaitsIsSentWhenThereIsRoom) {
   replies.reserve(100);
   for (int i = 0; i < 100; ++i) replies.push_back(sender.Post(server_.Url("/act")));
   for (auto& reply : replies) EXPECT_EQ(reply.get().status, 204);
+}
+
+TEST_F(Outgoings, ThoseThatGoFirstAreBegunBeforeAllThatWaited) {
+  Outgoing outgoing({.in_flight_max = 1});
+  base::Mutex mutex;
+  std::string order;
+  std::promise<void> all;
+  for (const char name : std::string("abcdABef")) {
+    OutgoingRequest request{.url = server_.Url("/act"), .timeout_ms = kPatienceMs};
+    request.goes_first = name < 'a';
+    outgoing.Send(std::move(request), [&, name](const OutgoingReply&) {
+      const base::Lock lock(mutex);
+      order += name;
+      if (order.size() == 8) all.set_value();
+    });
+  }
+  outgoing.Start();
+  all.get_future().wait();
+  outgoing.Stop();
+  EXPECT_EQ(order, "ABabcdef");
 }
 
 TEST_F(Outgoings, ACompletionMaySendTheNext) {

@@ -156,6 +156,7 @@ void Courier::Send(const Endpoint& endpoint, const Event& event,
   request.answer_max = kAnswerMax;
   request.status_decides = true;
   request.group = endpoint.group;
+  request.goes_first = endpoint.has_answered;
   if (errand->target.address) return Found(errand, {{*errand->target.address}, {}});
   resolver_.Find(errand->target.host, endpoint.timeout_ms,
                  [this, errand](const Resolved& resolved) { Found(errand, resolved); });

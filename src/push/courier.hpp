@@ -27,6 +27,8 @@ struct Endpoint {
   std::vector<ActiveSecret> secrets{};
   HeaderValues headers{};
   std::uint64_t group = 0;  ///< of its requests (Outgoing::GiveUp)
+  bool has_answered =
+      false;  ///< the last time: its requests go before those of endpoints that hang
 };
 /// Nothing when its secrets cannot be opened.
 std::shared_ptr<const Endpoint> EndpointOf(const Subscription& subscription, const Vault& vault,

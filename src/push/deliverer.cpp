@@ -124,11 +124,7 @@ void Deliverer::ArmLetGo() {
       parts_.wake.Wait("push.hold", first->second.hold.until_boot_ms, [this] { LetGo(); });
 }
 
-void Deliverer::Counted() {
-  const auto count = static_cast<std::int64_t>(held_.size());
-  parts_.probe.Delivering(count);
-  places_.SetSubscriptions(count);
-}
+void Deliverer::Counted() { parts_.probe.Delivering(static_cast<std::int64_t>(held_.size())); }
 
 void Deliverer::Renew() {
   const std::int64_t asked_ms = parts_.clock.BootMs();

@@ -14,6 +14,8 @@ constexpr std::int64_t kClaimWaitMs = 20'000;
 constexpr std::int64_t kStoreAwayMs = 1'000;
 constexpr std::string_view kTimerName = "push.delivery";
 
+using OwnDoing = http::OutgoingReply::OwnDoing;
+
 /// For people: what the endpoint said, shortened, and always text.
 std::string ShownAnswer(const http::OutgoingReply& reply) {
   if (reply.status == 0) return reply.error.substr(0, kMaxShownError);
@@ -46,7 +48,9 @@ Delivery::Delivery(const DeliveryParts& parts, Endpoint endpoint, const Hold& ho
       endpoint_(std::make_shared<const Endpoint>(std::move(endpoint))),
       hold_(hold),
       circuit_(circuit_boot),
-      worker_(worker) {}
+      worker_(worker) {
+  parts_.places.Join();
+}
 
 bool Delivery::HoldsAt(std::int64_t boot_ms) const { return boot_ms < hold_.until_boot_ms; }
 
@@ -84,6 +88,7 @@ void Delivery::Change(Endpoint endpoint) {
   {
     const base::Lock lock(mutex_);
     endpoint.group = endpoint_->group;  // what is under way stays ours to cut off
+    endpoint.has_answered = endpoint_->has_answered && endpoint.url == endpoint_->url;
     if (endpoint.topic != endpoint_->topic) {
       back = std::exchange(queue_, {});
       claiming_.reset();
@@ -109,6 +114,7 @@ void Delivery::End(Ending ending) {
   {
     const base::Lock lock(mutex_);
     has_ended_ = true;
+    LeavePlaces();
     if (ending == Ending::kCutOff && !is_cut_off_) {
       is_cut_off_ = true;
       group = endpoint_->group;
@@ -144,14 +150,15 @@ void Delivery::Pump() {
 }
 
 void Delivery::TakeBeginnings(std::int64_t may, std::vector<Beginning>& begun) {
-  while (under_way_ < may && !queue_.empty()) {
-    const Place place = parts_.places.Take(own_places_);
-    if (place == Place::kNone) return;
-    if (place == Place::kOwn) ++own_places_;
-    begun.push_back({std::move(queue_.front()), circuit_.Begin(), place});
+  while (under_way_ < may && !queue_.empty() && parts_.places.Take(under_way_)) {
+    begun.push_back({std::move(queue_.front()), circuit_.Begin()});
     queue_.pop_front();
     ++under_way_;
   }
+}
+
+void Delivery::LeavePlaces() {
+  if (has_ended_ && under_way_ == 0 && !std::exchange(has_left_, true)) parts_.places.Leave();
 }
 
 /// While all is well, as many again as are under way, so that a slot which becomes free has its message
@@ -232,12 +239,15 @@ void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>
   const std::string shown = ShownAnswer(delivered.reply);
   {
     const base::Lock lock(mutex_);
-    --under_way_;
-    if (one.place == Place::kOwn) --own_places_;
+    parts_.places.Give(--under_way_);
     // Without an answer it may be we who ended it.
     if (delivered.reply.status == 0 && (is_cut_off_ || !HoldsAt(now_ms)))
       judgement = {AnswerKind::kDropped, "dropped", 0};
-    if (endpoint->url == endpoint_->url) circuit_.End(one.ticket, judgement, now_ms);
+    if (endpoint->url == endpoint_->url) {
+      circuit_.End(one.ticket, judgement, now_ms);
+      if (judgement.kind != AnswerKind::kDropped && delivered.reply.own_doing == OwnDoing::kNone)
+        NoteAnswered(delivered.reply.status != 0);
+    }
     // Of an older revision it says nothing of the endpoint that there is now.
     if (judgement.kind == AnswerKind::kDisable && endpoint->revision == endpoint_->revision)
       has_ended_ = true;
@@ -250,8 +260,8 @@ void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>
       last_boot_ms_ = now_ms;
       has_news_ = true;
     }
+    LeavePlaces();
   }
-  parts_.places.Give(one.place);
   parts_.probe.Ended(judgement, delivered.took_ms);
   if (judgement.kind == AnswerKind::kDisable) parts_.disable(*endpoint);
   messages::SettleRequest request;
@@ -263,6 +273,13 @@ void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>
        .error = request.disposition == messages::Disposition::kRetry ? shown : ""});
   Settle(std::move(request));
   Pump();
+}
+
+void Delivery::NoteAnswered(bool has_answered) {
+  if (endpoint_->has_answered == has_answered) return;
+  Endpoint endpoint = *endpoint_;
+  endpoint.has_answered = has_answered;
+  endpoint_ = std::make_shared<const Endpoint>(std::move(endpoint));
 }
 
 void Delivery::GiveBack(std::deque<MessagePtr> messages) {

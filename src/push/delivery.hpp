@@ -94,7 +94,6 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   struct Beginning {
     MessagePtr message{};
     Circuit::Ticket ticket = 0;
-    Place place = Place::kNone;
   };
 
   void Pump();
@@ -105,9 +104,12 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   void Claimed(const messages::ClaimRequest& request, Asked asked,
                db::Result<messages::ClaimReply> result);
   void TakeBeginnings(std::int64_t may, std::vector<Beginning>& begun) TENURE_REQUIRES(mutex_);
+  /// Once it is over.
+  void LeavePlaces() TENURE_REQUIRES(mutex_);
   void Begin(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint);
   void Ended(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint,
              Delivered delivered);
+  void NoteAnswered(bool has_answered) TENURE_REQUIRES(mutex_);
   void Settle(messages::SettleRequest request);
   void GiveBack(std::deque<MessagePtr> messages);
   void PumpAt(std::int64_t boot_ms);
@@ -124,11 +126,11 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   std::int64_t worker_ TENURE_GUARDED_BY(mutex_);
   std::deque<MessagePtr> queue_ TENURE_GUARDED_BY(mutex_);  // claimed and not begun
   std::int64_t under_way_ TENURE_GUARDED_BY(mutex_) = 0;
-  std::int64_t own_places_ TENURE_GUARDED_BY(mutex_) = 0;  // of those under way
   // The claim that is under way; one of a topic before is none any more, and what it brings goes back.
   std::optional<base::Uuid> claiming_ TENURE_GUARDED_BY(mutex_);
   bool has_ended_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_cut_off_ TENURE_GUARDED_BY(mutex_) = false;
+  bool has_left_ TENURE_GUARDED_BY(mutex_) = false;           // the places
   std::int64_t timer_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;  // of the Pump that is to come
   Report report_ TENURE_GUARDED_BY(mutex_);
   std::int64_t last_boot_ms_ TENURE_GUARDED_BY(mutex_) = 0;

@@ -1,52 +1,71 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+
+#include "base/mutex.hpp"
 
 namespace tenure::push {
 
 /// Requests of a process under way, to all endpoints together.
-inline constexpr int kMostUnderWay = 10'000;
+inline constexpr int kMostUnderWay = 11'000;
 /// The same where open files are scarce: so many descriptors no client of the server gets.
 inline constexpr int kLeastUnderWay = 256;
 
-/// Where a request is counted that is under way.
-enum class Place { kNone, kOwn, kCommon };
-
 /// Who may begin another request, of all subscriptions that a process delivers.
 ///
-/// Half of the places are divided among the subscriptions, at least one for each; the rest is anybody's. So
-/// endpoints that hang can have all common places, and nobody else's own. Who gets none has an own one
-/// under way, and asks again when that has ended.
-///
-/// When subscriptions come, the shares of the others become smaller only as their requests end; until
-/// then there may be a few more than `most`, which wait for their turn (http::Outgoing).
+/// Invariants:
+///  (1) A subscription that has no request under way may always begin one. So nobody has to stand in a line:
+///      who is refused has one under way, and asks again when that has ended.
+///  (2) A further one begins only while a first one of everybody still has room, and of a sixteenth of all
+///      places for subscriptions that are yet to come. So at most `most` are under way, if subscriptions are
+///      at most so many; a crowd that comes to full places at once and is larger than the sixteenth waits in
+///      http::Outgoing instead.
+///  (3) Nobody has more than is free for others. So many endpoints that hang share what there is evenly, one
+///      alone has half of it at most, and who comes later finds as much as each of them has.
 ///
 /// Threads: any.
 class Places {
  public:
   explicit Places(std::int64_t most) : most_(most) {}
 
-  void SetSubscriptions(std::int64_t count) { subscriptions_ = std::max<std::int64_t>(count, 1); }
-
-  /// For a subscription that has so many own ones.
-  Place Take(std::int64_t own) {
-    const std::int64_t subscriptions = subscriptions_;
-    const std::int64_t share = std::max<std::int64_t>(1, most_ / 2 / subscriptions);
-    if (own < share) return Place::kOwn;
-    if (common_++ < most_ - share * subscriptions) return Place::kCommon;
-    --common_;
-    return Place::kNone;
+  /// A subscription comes; it has none under way.
+  void Join() {
+    const base::Lock lock(mutex_);
+    ++subscriptions_;
   }
-  void Give(Place place) {
-    if (place == Place::kCommon) --common_;
+  /// It goes. REQUIRES: it has none under way.
+  void Leave() {
+    const base::Lock lock(mutex_);
+    --subscriptions_;
+  }
+
+  /// For a subscription that has so many under way: whether it may begin another one.
+  bool Take(std::int64_t under_way) {
+    const base::Lock lock(mutex_);
+    if (under_way > 0) {
+      const std::int64_t kept = std::max(subscriptions_ - busy_, most_ / kOfThoseToCome);
+      if (under_way >= most_ - kept - taken_) return false;
+    }
+    if (under_way == 0) ++busy_;
+    ++taken_;
+    return true;
+  }
+  /// One has ended, of a subscription that has so many left.
+  void Give(std::int64_t left) {
+    const base::Lock lock(mutex_);
+    --taken_;
+    if (left == 0) --busy_;
   }
 
  private:
+  static constexpr std::int64_t kOfThoseToCome = 16;
+
   const std::int64_t most_;
-  std::atomic<std::int64_t> subscriptions_{1};
-  std::atomic<std::int64_t> common_{0};  // that are taken
+  base::Mutex mutex_;
+  std::int64_t subscriptions_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::int64_t busy_ TENURE_GUARDED_BY(mutex_) = 0;   // subscriptions with any under way
+  std::int64_t taken_ TENURE_GUARDED_BY(mutex_) = 0;  // requests under way
 };
 
 }  // namespace tenure::push

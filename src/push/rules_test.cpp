@@ -1,5 +1,11 @@
 // What push decides without a store, a clock or a network.
 
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,25 +140,107 @@ TEST(PushAnswers, WhatThisProcessDidItselfSpeaksOfNobody) {
   EXPECT_EQ(Judge(none).kind, AnswerKind::kHold) << "a moment's pause, and no failure";
 }
 
-TEST(PushPlaces, EndpointsThatHangLeaveTheOthersTheirOwn) {
-  Places places(8);
-  places.SetSubscriptions(2);
-  std::int64_t own = 0;
-  std::int64_t taken = 0;
-  for (Place place = places.Take(own); place != Place::kNone; place = places.Take(own)) {
-    own += place == Place::kOwn;
-    ++taken;
+/// Takes as many as it gets.
+std::int64_t TakeAll(Places& places, std::int64_t most) {
+  std::int64_t under_way = 0;
+  while (under_way < most && places.Take(under_way)) ++under_way;
+  return under_way;
+}
+
+TEST(PushPlaces, OneThatHangsHasHalfOfThemAtMost) {
+  Places places(32);
+  for (int i = 0; i < 3; ++i) places.Join();
+  EXPECT_EQ(TakeAll(places, 1'000), 15);
+  EXPECT_EQ(TakeAll(places, 1'000), 8);
+  EXPECT_EQ(TakeAll(places, 1'000), 4);
+  for (int i = 0; i < 5; ++i) {
+    places.Join();
+    EXPECT_GE(TakeAll(places, 1), 1) << "who comes later has one at the least";
   }
-  EXPECT_EQ(own, 2);
-  EXPECT_EQ(taken, 6) << "its own, and all common ones";
-  EXPECT_EQ(places.Take(0), Place::kOwn);
-  EXPECT_EQ(places.Take(1), Place::kOwn);
-  EXPECT_EQ(places.Take(2), Place::kNone);
-  places.Give(Place::kCommon);
-  EXPECT_EQ(places.Take(2), Place::kCommon);
-  places.SetSubscriptions(100);
-  EXPECT_EQ(places.Take(0), Place::kOwn) << "one at the least";
-  EXPECT_EQ(places.Take(1), Place::kNone);
+}
+
+TEST(PushPlaces, AThousandThatHangLeaveAsMuchToEachThatComesLater) {
+  Places places(kMostUnderWay);
+  for (int i = 0; i < 1'000; ++i) {
+    places.Join();
+    EXPECT_EQ(TakeAll(places, 10), 10) << i;
+  }
+  places.Join();
+  EXPECT_GE(TakeAll(places, 16), 10);
+}
+
+/// Subscriptions that come, go, begin and end, as it falls. What the places count is counted apart.
+class Crowd {
+ public:
+  Crowd(std::uint64_t seed, std::int64_t most, std::size_t subscriptions_max)
+      : random_(seed), most_(most), subscriptions_max_(subscriptions_max), places_(most) {}
+
+  void Step() {
+    const auto what = random_() % 100;
+    if (what < 5 && subscriptions_.size() < subscriptions_max_) {
+      places_.Join();
+      subscriptions_.push_back(0);
+    } else if (subscriptions_.empty()) {
+      return;
+    } else if (auto& one = subscriptions_[random_() % subscriptions_.size()];
+               what < 8 && one == 0) {
+      places_.Leave();
+      std::swap(one, subscriptions_.back());
+      subscriptions_.pop_back();
+    } else if (what < (is_ebb_ ? 40 : 80)) {
+      Begin(one);
+    } else if (one > 0) {
+      --taken_;
+      places_.Give(--one);
+    }
+    if (random_() % 500 == 0) is_ebb_ = !is_ebb_;
+  }
+
+  std::int64_t taken() const { return taken_; }
+  std::int64_t refused() const { return refused_; }
+
+ private:
+  void Begin(std::int64_t& one) {
+    const bool may = places_.Take(one);
+    refused_ += !may;
+    EXPECT_TRUE(may || one > 0) << "who has none under way always gets one";
+    if (!may) return;
+    ++one;
+    EXPECT_LE(++taken_, most_);
+  }
+
+  std::mt19937_64 random_;
+  const std::int64_t most_;
+  const std::size_t subscriptions_max_;
+  Places places_;
+  std::vector<std::int64_t> subscriptions_{};  // how many each has under way
+  std::int64_t taken_ = 0;
+  std::int64_t refused_ = 0;
+  bool is_ebb_ = false;
+};
+
+TEST(PushPlaces, ThereAreNeverMoreThanMostAndWhoHasNoneGetsOne) {
+  std::int64_t refused = 0;
+  std::int64_t fullest = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::int64_t most = 16 + static_cast<std::int64_t>(seed % 7) * 40;
+    Crowd crowd(seed, most, static_cast<std::size_t>(std::max<std::int64_t>(most / 16, 1)));
+    for (int i = 0; i < 5'000; ++i) {
+      crowd.Step();
+      fullest = std::max(fullest, 100 * crowd.taken() / most);
+    }
+    refused += crowd.refused();
+  }
+  EXPECT_GT(refused, 10'000) << "they were full";
+  EXPECT_GT(fullest, 85);
+}
+
+TEST(PushPlaces, AsManySubscriptionsAsPlacesHaveOneEach) {
+  Places places(100);
+  for (int i = 0; i < 100; ++i) places.Join();
+  EXPECT_EQ(TakeAll(places, 1'000), 1) << "the others' are kept for them";
+  for (int i = 1; i < 100; ++i) EXPECT_TRUE(places.Take(0));
+  EXPECT_FALSE(places.Take(1));
 }
 
 constexpr Judgement kFault{AnswerKind::kEndpointFault, "unavailable"};
