@@ -261,7 +261,9 @@ server::Running Run(const server::Parts& parts, const server::Others&) {
   running.add_routes = [process, rules](http::Router& router) {
     const RouteParts routes{process->seats, process->guards, process->options};
     AddUseRoutes(router, routes);
-    AddAdminRoutes(router, routes);
+    AddOrganizationRoutes(router, routes);
+    AddLicenseRoutes(router, routes);
+    AddSeatRoutes(router, routes);
     AddWhyRoutes(router, routes);
     AddRedisRoutes(router, {process->seats, process->round(), rules});
   };

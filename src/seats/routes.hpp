@@ -31,13 +31,14 @@ inline constexpr std::string_view kSpanResult = "seat.result";
 
 /// Acquire, heartbeat, release, tickets: what a holder does.
 void AddUseRoutes(http::Router& router, const RouteParts& parts);
-/// Organisations, licences, and what operators see and end.
-void AddAdminRoutes(http::Router& router, const RouteParts& parts);
+void AddOrganizationRoutes(http::Router& router, const RouteParts& parts);
+/// Licences and their keys, as operators make and change them.
+void AddLicenseRoutes(http::Router& router, const RouteParts& parts);
+/// Holdings, the line and the log of a licence: what operators see of them and end.
+void AddSeatRoutes(http::Router& router, const RouteParts& parts);
 /// Why a seat or a licence is as it is.
 void AddWhyRoutes(http::Router& router, const RouteParts& parts);
 
-/// Whose licences are seen: the asker's own, or any (empty).
-std::string SeenTenant(const http::ExchangePtr& exchange);
 /// The UUID in the path. Throws 400 that names it.
 base::Uuid PathUuid(const http::ExchangePtr& exchange, std::size_t index, const char* name);
 

@@ -3,6 +3,7 @@
 #include "http/json_fields.hpp"
 #include "http/route_group.hpp"
 #include "seats/explain.hpp"
+#include "seats/operator.hpp"
 #include "seats/problems.hpp"
 #include "seats/routes.hpp"
 
