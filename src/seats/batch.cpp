@@ -61,6 +61,9 @@ std::vector<Ledgers::Asked<Part>> Ledgers::All(std::set<Part> Wanted::*parts) co
 /// What is under way between the two readings of the clock.
 struct Ledgers::Loading {
   std::vector<base::Uuid> licenses{};
+  std::int64_t bound_ms = 0;           // a time that is not after now
+  std::vector<base::Uuid> due{};       // a deadline of theirs may have passed
+  std::vector<base::Uuid> draining{};  // offers of theirs may have to go
   std::vector<Asked<std::string>> machines{};
   std::vector<Asked<base::Uuid>> sessions{};
   std::vector<Asked<base::Uuid>> tickets{};
@@ -69,7 +72,6 @@ struct Ledgers::Loading {
   Pending own_by_machine{};
   Pending own_by_session{};
   Pending own_by_ticket{};
-  Pending rows{};
   Pending open{};
   Pending offered{};
   Pending offered_tickets{};
@@ -87,11 +89,10 @@ void Ledgers::Open(db::Transaction& tx) {
   using ByText = Asked<std::string>;
   using ById = Asked<base::Uuid>;
   Loading loading;
-  std::vector<std::int64_t> acquires, always;
+  std::vector<std::int64_t> acquires;
   for (const auto& [license, wanted] : wanted_) {
     loading.licenses.push_back(license);
     acquires.push_back(wanted.acquires);
-    always.push_back(wanted.offers ? 1 : 0);
     if (wanted.holdings) loading.checkpointed.push_back(license);
     if (wanted.testimony)
       for (const Testimony::Dead& dead : wanted.testimony->dead)
@@ -104,19 +105,18 @@ void Ledgers::Open(db::Transaction& tx) {
   const auto sessions = db::Columns(loading.sessions, &ById::license, &ById::part);
   const auto tickets = db::Columns(loading.tickets, &ById::license, &ById::part);
 
-  tx.Queue(sql::kLockLicenses, loading.licenses);
-  const std::int64_t bound_ms = tx.TakeClock(tx.QueueClock());
-  loading.lapsed = tx.Queue(sql::kFindLapsed, loading.licenses, bound_ms, kMaxLapsed);
+  LoadedByLicense loaded = LockLicenses(tx, loading);
+  const std::int64_t bound_ms = loading.bound_ms;
+  loading.lapsed = tx.Queue(sql::kFindLapsed, loading.due, bound_ms, kMaxLapsed);
   loading.dead = tx.Queue(sql::kLockDead,
                           db::Columns(loading.dead_seats, &DeadSeat::license, &DeadSeat::slot));
   loading.own_by_machine = tx.Queue(sql::kLoadOwnByMachine, machines);
   loading.own_by_session = tx.Queue(sql::kLoadOwnBySession, sessions);
   loading.own_by_ticket = tx.Queue(sql::kLoadOwnByTicket, tickets);
-  loading.scan = tx.Queue(sql::kScanDeadlines, loading.licenses, bound_ms);
-  loading.rows = tx.Queue(sql::kLoadLicenses, loading.licenses, bound_ms);
+  loading.scan = tx.Queue(sql::kScanDeadlines, loading.due, bound_ms);
   loading.open = tx.Queue(sql::kLoadOpen, loading.licenses, acquires, kLineAhead);
-  loading.offered = tx.Queue(sql::kLoadOffered, loading.licenses, always);
-  loading.offered_tickets = tx.Queue(sql::kLoadOfferedTickets, loading.licenses, always);
+  loading.offered = tx.Queue(sql::kLoadOffered, loading.draining);
+  loading.offered_tickets = tx.Queue(sql::kLoadOfferedTickets, loading.draining);
   loading.line = tx.Queue(sql::kLoadLine, loading.licenses, kLineAhead, bound_ms);
   loading.tickets_by_machine = tx.Queue(sql::kLoadOwnTicketsByMachine, machines, bound_ms);
   loading.tickets_by_id = tx.Queue(sql::kLoadOwnTicketsById, tickets, bound_ms);
@@ -124,7 +124,6 @@ void Ledgers::Open(db::Transaction& tx) {
   loading.limits = tx.Queue(sql::kReadLimits);
   const auto clock = tx.QueueClock();
 
-  LoadedByLicense loaded;
   TakeRows(tx, loading, loaded);
   TakeTickets(tx, loading, loaded);
   const db::Rows store = tx.Take(loading.limits);
@@ -140,6 +139,23 @@ void Ledgers::Open(db::Transaction& tx) {
                {.limits = limits, .rules = rules_, .clock_ms = clock_ms, .process = process_}));
 }
 
+Ledgers::LoadedByLicense Ledgers::LockLicenses(db::Transaction& tx, Loading& loading) const {
+  const auto locking = tx.Queue(sql::kLockLicenses, loading.licenses);
+  const auto clock = tx.QueueClock();
+  LoadedByLicense loaded;
+  for (const auto row : tx.Take(locking)) {
+    LicenseRow license = ReadLicense(row);
+    loaded[license.id].license = std::move(license);
+  }
+  loading.bound_ms = tx.TakeClock(clock);
+  for (const auto& [id, one] : loaded) {
+    const LicenseRow& license = one.license;
+    if (license.look_ms <= loading.bound_ms) loading.due.push_back(id);
+    if (wanted_.at(id).offers || license.row_count > license.seats) loading.draining.push_back(id);
+  }
+  return loaded;
+}
+
 void Ledgers::TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLicense& loaded) const {
   const auto row_of = [](const db::Rows::Row& row) { return ReadSeat(row); };
   const db::Rows lapsed = tx.Take(loading.lapsed);
@@ -147,19 +163,13 @@ void Ledgers::TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLice
   const db::Rows by_session = tx.Take(loading.own_by_session);
   const db::Rows by_ticket = tx.Take(loading.own_by_ticket);
   const db::Rows scan = tx.Take(loading.scan);
-  for (const auto row : tx.Take(loading.rows)) {
-    Ledger::Loaded& one = loaded[loading.licenses[row.ordinal()]];
-    one.license = ReadLicense(row);
-    one.waiting = row.Int(kLicenseColumnCount);
-    one.tickets = row.Int(kLicenseColumnCount + 1);
-  }
   // A seat belongs to a licence that is there.
   const auto into = [&](const base::Uuid& license) -> Ledger::Loaded* {
     const auto found = loaded.find(license);
     return found == loaded.end() ? nullptr : &found->second;
   };
   for (const auto row : lapsed)
-    if (auto* one = into(loading.licenses[row.ordinal()])) one->lapsed.push_back(row_of(row));
+    if (auto* one = into(loading.due[row.ordinal()])) one->lapsed.push_back(row_of(row));
   for (const auto row : by_machine)
     if (auto* one = into(loading.machines[row.ordinal()].license)) one->own.push_back(row_of(row));
   for (const auto row : by_session)
@@ -167,7 +177,7 @@ void Ledgers::TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLice
   for (const auto row : by_ticket)
     if (auto* one = into(loading.tickets[row.ordinal()].license)) one->own.push_back(row_of(row));
   for (const auto row : scan) {
-    Ledger::Loaded* const one = into(loading.licenses[row.ordinal()]);
+    Ledger::Loaded* const one = into(loading.due[row.ordinal()]);
     if (!one) continue;
     one->due_left = row.Int(0) > static_cast<std::int64_t>(one->lapsed.size());
     one->next_due_ms = row.IsNull(1) ? kNever : row.Int(1);
@@ -175,7 +185,7 @@ void Ledgers::TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLice
   for (const auto row : tx.Take(loading.open))
     if (auto* one = into(loading.licenses[row.ordinal()])) one->open.push_back(row_of(row));
   for (const auto row : tx.Take(loading.offered))
-    if (auto* one = into(loading.licenses[row.ordinal()])) one->offered.push_back(row_of(row));
+    if (auto* one = into(loading.draining[row.ordinal()])) one->offered.push_back(row_of(row));
   for (const auto row : tx.Take(loading.holdings))
     if (auto* one = into(loading.checkpointed[row.ordinal()])) one->holdings.push_back(row_of(row));
 }
@@ -204,24 +214,27 @@ void Ledgers::TakeDead(db::Transaction& tx, const Loading& loading, const Limits
 void Ledgers::TakeTickets(db::Transaction& tx, const Loading& loading,
                           LoadedByLicense& loaded) const {
   const auto add = [&](const base::Uuid& license, const db::Rows::Row& row,
-                       std::vector<TicketRow> Ledger::Loaded::*list, bool tells_ahead = false) {
+                       bool tells_ahead = false) {
     const auto found = loaded.find(license);
     if (found == loaded.end()) return;
     auto ticket = ReadTicketRow(row);
     if (tells_ahead) found->second.ahead[ticket.id] = row.Int(kTicketColumnCount);
-    (found->second.*list).push_back(std::move(ticket));
+    found->second.own_tickets.push_back(std::move(ticket));
   };
-  constexpr auto kFront = &Ledger::Loaded::front;
-  constexpr auto kOwn = &Ledger::Loaded::own_tickets;
-  for (const auto row : tx.Take(loading.line)) add(loading.licenses[row.ordinal()], row, kFront);
+  for (const auto row : tx.Take(loading.line)) {
+    const auto found = loaded.find(loading.licenses[row.ordinal()]);
+    if (found == loaded.end()) continue;
+    found->second.waiting = row.Int(kTicketColumnCount);
+    found->second.tickets = row.Int(kTicketColumnCount + 1);
+    if (!row.IsNull(0)) found->second.front.push_back(ReadTicketRow(row));
+  }
   for (auto& [license, one] : loaded)
     one.long_line = static_cast<std::int64_t>(one.front.size()) >= kLineAhead;
-  for (const auto row : tx.Take(loading.offered_tickets))
-    add(loading.licenses[row.ordinal()], row, kOwn);
+  for (const auto row : tx.Take(loading.offered_tickets)) add(loading.draining[row.ordinal()], row);
   for (const auto row : tx.Take(loading.tickets_by_machine))
-    add(loading.machines[row.ordinal()].license, row, kOwn, true);
+    add(loading.machines[row.ordinal()].license, row, true);
   for (const auto row : tx.Take(loading.tickets_by_id))
-    add(loading.tickets[row.ordinal()].license, row, kOwn, true);
+    add(loading.tickets[row.ordinal()].license, row, true);
 }
 
 void Ledgers::LoadEnded(db::Transaction& tx, LoadedByLicense& loaded) const {
@@ -243,8 +256,8 @@ std::vector<std::vector<SessionEntry>> LoadEntries(db::Transaction& tx,
                                                    const std::vector<base::Uuid>& sessions) {
   std::vector<std::vector<SessionEntry>> entries(sessions.size());
   for (const auto row : tx.Run(sql::kLoadEnded, sessions))
-    entries[row.ordinal()].push_back(
-        {row.Uuid(0), row.Int(2), std::string(row.Text(3)), std::string(row.Text(4))});
+    entries[row.ordinal()].push_back({row.Uuid(0), row.Int(2), std::string(row.Text(3)),
+                                      std::string(row.Text(4)), row.Int(5), row.Int(6)});
   return entries;
 }
 

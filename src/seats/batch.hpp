@@ -13,8 +13,8 @@ namespace tenure::seats {
 /// The ledgers of the licences that one transaction settles.
 ///
 /// The order of statements is what makes a decision true at COMMIT:
-///  1. The licences are locked, ascending. Nobody else gives, frees or deletes a seat of theirs, or
-///     writes their log, until COMMIT.
+///  1. The licences are locked, ascending, and read. Nobody else gives, frees or deletes a seat of theirs,
+///     or writes their log, until COMMIT.
 ///  2. The seats whose deadline has passed (and those that a Redis says are dead) are locked, those that somebody has locked are skipped:
 ///     only a heartbeat locks a seat without its licence, so a skipped one is being renewed, and counts
 ///     as live. A seat that was locked here cannot be renewed any more.
@@ -25,7 +25,9 @@ namespace tenure::seats {
 ///
 /// Step 2 needs a time before it has its locks; that one is read after step 1 in a flush of its own,
 /// and is only a bound: a seat that lapses between the two readings counts as live. So a batch is three
-/// round trips on PostgreSQL: locks and a clock; rows and the clock; changes and COMMIT.
+/// round trips on PostgreSQL: locks and a clock; rows and the clock; changes and COMMIT. What the licences
+/// say is known after the first one, and saves most batches the statements of step 2 (no deadline can
+/// have passed) and those about offers that may have to go (the limit was not lowered).
 ///
 ///   Ledgers ledgers("host:pid:random", rules);
 ///   ledgers.WantMachine(license, machine);      // for every command
@@ -83,6 +85,8 @@ class Ledgers {
   using LoadedByLicense = std::map<base::Uuid, Ledger::Loaded>;
 
   struct Loading;
+  /// Locks and reads the licences, and says what has to be read of them because of what they say.
+  LoadedByLicense LockLicenses(db::Transaction& tx, Loading& loading) const;
   void TakeRows(db::Transaction& tx, const Loading& loading, LoadedByLicense& loaded) const;
   void TakeTickets(db::Transaction& tx, const Loading& loading, LoadedByLicense& loaded) const;
   /// Seats that a Redis says are dead, as far as that counts.
@@ -109,6 +113,8 @@ struct SessionEntry {
   std::int64_t at_ms = 0;
   std::string kind{};
   std::string detail{};
+  std::int64_t slot = 0;   ///< 0: it has none
+  std::int64_t fence = 0;  ///< of this session; 0: it has none
 };
 Ended EndOf(const std::vector<SessionEntry>& entries);
 

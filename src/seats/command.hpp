@@ -146,7 +146,7 @@ struct Unheard {};
 using HeartbeatOutcome = std::variant<Beat, Lost, NoSession, Forgotten, Unheard>;
 
 struct ReleaseCommand {
-  base::Uuid license{};
+  base::Uuid license{};  ///< nil: that of the session, which the transaction looks up
   std::string tenant{};
   std::string person{};
   base::Uuid session{};

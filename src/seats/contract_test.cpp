@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
 #include "seats/test_process.hpp"
 #include "store/tables.hpp"
 
@@ -106,6 +109,23 @@ TEST_P(SeatsContract, ALaptopThatWakesGetsItsSeatBackWhileNobodyTookIt) {
   EXPECT_TRUE(beat.revived);
   EXPECT_EQ(beat.expires_ms, grant.expires_ms + 100'000);
   Denied(a_.Acquire("m2"));
+}
+
+TEST_P(SeatsContract, K2_AMachineWhoseLapsedSeatAnotherTakesInTheSameBatchGetsAnotherOne) {
+  a_.Create({.seats = 2});
+  Granted(a_.Acquire("m1"));
+  clock().Advance(10);
+  Granted(a_.Acquire("m2"));
+  clock().Advance(70'000);
+  std::vector<AcquireOutcome> outcomes;
+  for (const char* machine : {"x1", "m1"})
+    a_.seats().Acquire(a_.RequestOf(machine, {}), nullptr, [&](const auto& result) {
+      outcomes.push_back(std::get<AcquireOutcome>(result.value()));
+    });
+  a_.Drive();
+  ASSERT_EQ(outcomes.size(), 2U);
+  for (const AcquireOutcome& outcome : outcomes) EXPECT_FALSE(Granted(outcome).resumed);
+  EXPECT_EQ(Denied(a_.Acquire("m2")).reason, Full::Reason::kFull);
 }
 
 TEST_P(SeatsContract, AReleasedSeatIsFreeAtOnce) {
@@ -216,7 +236,7 @@ TEST_P(SeatsContract, AHeartbeatStandsInNoLaneInWhichALicenseIsWaitedFor) {
 /// Nobody can be asked about a licence.
 struct LicensesAreHeld final : db::StepHook {
   void Before(std::string_view step) override {
-    if (step == "seats.load_licenses") throw base::Fault(base::FaultKind::kContended, "held");
+    if (step == "seats.lock_licenses") throw base::Fault(base::FaultKind::kContended, "held");
   }
   void After(std::string_view) override {}
 };
@@ -235,6 +255,24 @@ TEST_P(SeatsContract, ALicenseThatCannotBeAskedCostsTheOthersOfACallNothing) {
   EXPECT_THROW(a_.Heartbeat(late), base::Fault) << "by itself it is refused";
   for (db::Lane* lane : a_.store().AllLanes()) lane->connection().SetHook(nullptr);
   EXPECT_TRUE(Renewed(a_.Heartbeat(late)).revived);
+}
+
+/// Of a licence with 10,000 free seats all of them were read and sorted for each batch.
+TEST_P(SeatsContract, TheFirstOpenSeatsAreReadInTheOrderOfTheirIndex) {
+  if (store_.is_sqlite()) GTEST_SKIP() << "plans of PostgreSQL";
+  const auto tables = store::OpenPostgresTables(store_.url());
+  for (const char* way : {"seqscan", "hashjoin", "mergejoin"})
+    tables->Ask(fmt::format("set enable_{} = off", way));
+  tables->Ask("set plan_cache_mode = force_generic_plan");
+  tables->Ask(
+      fmt::format("prepare load_open (uuid[], bigint[], bigint) as {}", sql::kLoadOpen.postgres));
+  std::string plan;
+  for (const auto& row : tables->Ask(
+           "explain execute load_open (array['00000000-0000-0000-0000-000000000001']::uuid[], "
+           "array[1], 64)"))
+    plan += row.at(0) + "\n";
+  EXPECT_THAT(plan, testing::HasSubstr("using seats_open"));
+  EXPECT_THAT(plan, testing::Not(testing::HasSubstr("Sort"))) << plan;
 }
 
 TEST_P(SeatsContract, AKeyIsOfOneLicenseInAnOrganisationAndUnknownElsewhere) {

@@ -485,14 +485,21 @@ SweepOutcome Ledger::Sweep() { return {license_.look_ms <= now_ms_}; }
 // What is to be applied
 
 std::vector<std::int64_t> Ledger::ClearedSlots() const {
-  std::vector<std::int64_t> slots;
-  for (const auto& [slot, before] : loaded_rows_) {
-    const auto now = rows_.find(slot);
-    if (now == rows_.end()) continue;  // it is deleted
-    const bool moved = (before.machine && before.machine != now->second.machine) ||
-                       (before.session && before.session != now->second.session);
-    if (moved) slots.push_back(slot);
+  std::map<std::string_view, std::int64_t> machines;
+  std::map<base::Uuid, std::int64_t> sessions;
+  for (const auto& [slot, row] : rows_) {
+    if (row.machine) machines.emplace(*row.machine, slot);
+    if (row.session) sessions.emplace(*row.session, slot);
   }
+  const auto is_elsewhere = [](const auto& slots, const auto& what, std::int64_t slot) {
+    const auto found = what ? slots.find(*what) : slots.end();
+    return found != slots.end() && found->second != slot;
+  };
+  std::vector<std::int64_t> slots;
+  for (const auto& [slot, before] : loaded_rows_)
+    if (rows_.contains(slot) && (is_elsewhere(machines, before.machine, slot) ||
+                                 is_elsewhere(sessions, before.session, slot)))
+      slots.push_back(slot);
   return slots;
 }
 

@@ -99,8 +99,8 @@ class Ledger {
   bool changed() const { return license_ != loaded_license_; }
   /// Rows that were added behind `last_slot` of before.
   std::int64_t added_rows() const { return license_.last_slot - loaded_license_.last_slot; }
-  /// Those whose machine or session is another now: they are cleared before anything is written, since
-  /// a machine and a session stand in one row at most, at every moment.
+  /// Those whose machine or session stands in another row now: they are cleared before anything is
+  /// written, since each of the two stands in one row at most, at every moment.
   std::vector<std::int64_t> ClearedSlots() const;
   std::vector<const SeatRow*> WrittenRows() const;
   const std::vector<std::int64_t>& deleted_slots() const { return deleted_; }

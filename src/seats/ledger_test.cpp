@@ -263,6 +263,15 @@ TEST(SeatTable, ANewcomerTakesWhatHasLapsedAndTheLogHasTheExactTime) {
   EXPECT_THAT(Kinds(ledger), ElementsAre("EXPIRED", "ACQUIRED"));
   EXPECT_EQ(ledger.entries()[0].entry.at_ms, kNow - 7);
   EXPECT_EQ(ledger.entries()[1].entry.at_ms, kNow);
+  EXPECT_THAT(ledger.ClearedSlots(), IsEmpty()) << "m1 has no other row";
+}
+TEST(SeatTable, AMachineThatTakesAnotherSeatIsTakenOutOfItsFormerOneFirst) {
+  Ledger ledger = World(2).Row(LapsedRow(1, kNow - 20)).Row(LapsedRow(2, kNow - 10)).Open();
+  As<Grant>(ledger.Acquire(Ask("x1")));
+  AcquireCommand second = Ask("m1");
+  second.new_session = Id(902);
+  As<Grant>(ledger.Acquire(second));
+  EXPECT_EQ(Written(ledger, 2)->machine, "m1");
   EXPECT_THAT(ledger.ClearedSlots(), ElementsAre(1));
 }
 TEST(SeatTable, ANewcomerIsDeniedWhenAllAreHeldOrOffered) {

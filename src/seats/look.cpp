@@ -24,6 +24,7 @@ constexpr auto kMachineOf = [](const AskedKey& key) -> const std::string& {
 
 struct Seen {
   LicenseRow license{};
+  std::int64_t key_until_ms = 0;  ///< 0: for ever
   bool knows_machine = false;
 };
 
@@ -45,9 +46,8 @@ KeyLookReply AnswerOf(const KeyLook& look, const Seen& seen, std::int64_t now_ms
 
 void LookAtKeys(db::Transaction& tx, db::Items<KeyLook, KeyLookReply> items) {
   const auto keys = db::KeysOf(items, AskedOf);
-  const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
   const auto looking =
-      tx.Queue(sql::kLookAtKeys, db::Columns(keys, kTenantOf, kHashOf, kMachineOf), now_ms);
+      tx.Queue(sql::kLookAtKeys, db::Columns(keys, kTenantOf, kHashOf, kMachineOf));
   // After the rows: a deadline that passed meanwhile is not ahead any more.
   const auto clock = tx.QueueClock();
   std::vector<std::optional<Seen>> seen(keys.size());
@@ -56,12 +56,14 @@ void LookAtKeys(db::Transaction& tx, db::Items<KeyLook, KeyLookReply> items) {
     db::ReadInto(one.license, row, 0, &LicenseRow::id, &LicenseRow::state, &LicenseRow::seats,
                  &LicenseRow::valid_from_ms, &LicenseRow::valid_until_ms, &LicenseRow::row_count,
                  &LicenseRow::held, &LicenseRow::look_ms);
-    one.knows_machine = row.Int(8) != 0;
+    one.key_until_ms = row.Int(8);
+    one.knows_machine = row.Int(9) != 0;
   }
-  const std::int64_t later_ms = tx.TakeClock(clock);
+  const std::int64_t now_ms = tx.TakeClock(clock);
   for (auto* item : items) {
     const auto& found = seen[keys.IndexOf(AskedOf(item->request))];
-    item->reply = found ? AnswerOf(item->request, *found, later_ms) : KeyLookReply();
+    const bool is_good = found && (found->key_until_ms == 0 || found->key_until_ms > now_ms);
+    item->reply = is_good ? AnswerOf(item->request, *found, now_ms) : KeyLookReply();
   }
 }
 

@@ -49,8 +49,13 @@ Holding FromLog(const base::Uuid& session, const std::vector<SessionEntry>& entr
   holding.row.expires_ms = ended.ended_ms;
   if (const auto detail = http::JsonValue::Parse(entries.front().detail)) {
     holding.row.machine = std::string(detail->TextOf("machine").value_or(""));
-    holding.row.address = detail->TextOf("address").value_or("");
   }
+  // Its first entry says how it began.
+  const SessionEntry& first = entries.back();
+  holding.row.slot = first.slot;
+  holding.row.fence = first.fence;
+  if (const auto detail = http::JsonValue::Parse(first.detail))
+    holding.row.address = detail->TextOf("address").value_or("");
   holding.ended_ms = ended.ended_ms;
   holding.end = ended.reason;
   return holding;

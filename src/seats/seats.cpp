@@ -347,18 +347,6 @@ void Seats::BeatInStore(BeatRequest request, base::Caller caller, AdoptedHere ad
       ->Start();
 }
 
-void Seats::Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done) {
-  base::Executor* const home = caller.home;
-  locate_session_({command.session}, home,
-                  [this, command, caller = std::move(caller),
-                   done = std::move(done)](const db::Result<SessionPlace>& place) mutable {
-                    if (!place.ok()) return done(place.fault());
-                    if (!place.value().license) return done(ReleaseOutcome());
-                    command.license = *place.value().license;
-                    Settle<ReleaseOutcome>(std::move(command), std::move(caller), std::move(done));
-                  });
-}
-
 void Seats::RevokeSeat(RevokeSeatCommand command, base::Caller caller,
                        Callback<RevokeSeatOutcome> done) {
   base::Executor* const home = caller.home;

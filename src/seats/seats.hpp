@@ -58,8 +58,10 @@ class Seats {
 
   using Heartbeats = seats::Heartbeats;
   void Heartbeat(BeatRequest request, base::Caller caller, Callback<Heartbeats> done);
+  void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done) {
+    Settle<ReleaseOutcome>(std::move(command), std::move(caller), std::move(done));
+  }
   /// Its licence is found first.
-  void Release(ReleaseCommand command, base::Caller caller, Callback<ReleaseOutcome> done);
   void RevokeSeat(RevokeSeatCommand command, base::Caller caller, Callback<RevokeSeatOutcome> done);
   void RevokeSeatOnce(RevokeSeatCommand command, base::IdempotencyKey key, base::Caller caller,
                       Callback<base::IdempotentReply<Outcome>> done);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_writer.hpp"
+#include "db/keys.hpp"
 #include "seats/audit_event.hpp"
 #include "seats/batch.hpp"
 #include "seats/columns.hpp"
@@ -141,15 +142,39 @@ struct TellPath {
   void operator()(const auto&) const {}
 };
 
+/// Of the sessions that are released: which licence is theirs, for good. Nil: nobody knows the session.
+template <class Items>
+void FindLicenses(db::Transaction& tx, const Items& items) {
+  std::vector<ReleaseCommand*> releases;
+  for (auto* item : items)
+    if (auto* const release = std::get_if<ReleaseCommand>(&item->request))
+      if (release->license == base::Uuid()) releases.push_back(release);
+  const auto keys = db::UniqueKeys([&] {
+    std::vector<base::Uuid> sessions;
+    for (const ReleaseCommand* release : releases) sessions.push_back(release->session);
+    return sessions;
+  }());
+  const std::vector<base::Uuid> sessions(keys.begin(), keys.end());
+  std::vector<base::Uuid> licenses(sessions.size());
+  for (const auto row : tx.Run(sql::kLocateSessions, sessions))
+    if (!row.IsNull(0)) licenses[row.ordinal()] = row.Uuid(0);
+  for (ReleaseCommand* release : releases)
+    release->license = licenses[keys.IndexOf(release->session)];
+}
+
 }  // namespace
 
 std::size_t SettleHandler::KeyHash(const Command& command) const {
-  return std::hash<base::Uuid>()(std::visit(LicenseOf(), command));
+  base::Uuid key = std::visit(LicenseOf(), command);
+  if (const auto* const release = std::get_if<ReleaseCommand>(&command))
+    if (key == base::Uuid()) key = release->session;
+  return std::hash<base::Uuid>()(key);
 }
 
 Settled SettleHandler::WriteItems(db::Transaction& tx, Items items) {
   const std::int64_t begun_boot_ms = clock_.BootMs();
   Ledgers ledgers(process_, rules_);
+  FindLicenses(tx, items);
   for (const auto* item : items) std::visit(WantAll{ledgers}, item->request);
   ledgers.Open(tx);
   for (auto* item : items) {

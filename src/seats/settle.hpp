@@ -30,15 +30,21 @@ struct Settled {
 
 /// Lock, load, decide, apply, for a batch of commands (batch.hpp, ledger.hpp). After COMMIT it wakes
 /// those of this process to whom something was offered.
+///
+/// All of a process go through one lane, so its batches are as large as they can be, and never wait for
+/// each other. Whoever holds a licence elsewhere, as another process does for the length of a
+/// transaction, holds up the other licences for as long; beyond `store.lock_timeout` they are carried out without it.
+/// Nothing with a deadline stands behind them: leases have another lane, and heartbeats one of their own.
 class SettleHandler final : public db::TypedHandler<Command, Outcome, Settled> {
  public:
   SettleHandler(std::string process, const Rules& rules, const base::Clock& clock,
                 wake::Registry& wake, Probe& probe)
       : process_(std::move(process)), rules_(rules), clock_(clock), wake_(wake), probe_(probe) {}
   std::string_view name() const override { return "seats.settle"; }
+  db::LaneName lane() const override { return db::LaneName::Shared(0); }
   /// Who is told of what a Redis should know. Before the first operation.
   void Tell(BeatPath& path) { path_ = &path; }
-  /// Of the licence.
+  /// Of the licence; of a session whose licence is not known, its own.
   std::size_t KeyHash(const Command& command) const override;
 
  protected:

@@ -21,12 +21,12 @@ TEST(SimulatedSeats, ASeedReplaysExactly) { ExpectReplays<SeatRun>(); }
 TEST(SimulatedSeats, EveryPlantedBugIsFound) {
   using enum SeatRun::Planted;
   ExpectFound<SeatRun>(300, {{kGrantWhileDraining, "K1", 12},
-                             {kDeadlineMovesBack, "K1", 56},
-                             {kRevivePastTheLine, "overtakes", 62},
-                             {kOfferIsASignal, "and it is not given it", 119},
+                             {kDeadlineMovesBack, "K1", 114},
+                             {kRevivePastTheLine, "overtakes"},
+                             {kOfferIsASignal, "and it is not given it", 92},
                              {kResumeByAnybody, "who still believes in it"},
                              {kPriorIsForgotten, "K1", 20},
-                             {kExpiredWhenWritten, "EXPIRED", 5},
+                             {kExpiredWhenWritten, "EXPIRED", 37},
                              {kLookIsNotLowered, "K2", 2},
                              {kLogInAnotherTransaction, "prove", 43}});
   ExpectFound<RestoredSeatRun>(300, {{kReviveInTheFreeze, "K1", 50}, {kNoFreeze, "K1", 4}});

@@ -31,10 +31,6 @@ enum class SeatBug {
   kClockBeforeLock,
 };
 
-// The bug "counting in the locking statement": it waits for the licence, and reads on the snapshot from before.
-const db::Query kLicenseNoLock{"seats.lock_licenses",
-                               "select 1 from unnest($1::uuid[]) where false", ""};
-
 struct SeatsServer final : Server {
   explicit SeatsServer(Process& of)
       : process(of),
@@ -56,8 +52,9 @@ class SeatStepRun final : public Frame {
                .lock_step = "seats.lock_licenses",
                .early_clock = planted == SeatBug::kClockBeforeLock,
                .clocks = 2}) {
+    // It waits for the licence, and reads on the snapshot from before.
     if (planted == SeatBug::kCountWhileLocking) {
-      Plant(kLicenseNoLock);
+      Plant(seats::sql::kLockLicenses, "for no key update", "");
       Plant(
           seats::sql::kLoadOpen, "select item.ordinal, s.slot",
           "with locked as materialized (select id from tenure.licenses where id = any ($1::uuid[]) "

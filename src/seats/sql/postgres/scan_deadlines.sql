@@ -4,10 +4,7 @@
 -- Result: ordinal, how many, the next deadline (null: there is none)
 -- Locks: none; under those of lock_licenses.sql
 with due as materialized (
-  select item.ordinal, l.id
-    from unnest($1::uuid[]) with ordinality as item (id, ordinal)
-    join tenure.licenses l on l.id = item.id
-   where l.look_ms <= $2::bigint
+  select item.ordinal, item.id from unnest($1::uuid[]) with ordinality as item (id, ordinal)
 )
 select due.ordinal, scan.overdue, scan.next_ms
   from due

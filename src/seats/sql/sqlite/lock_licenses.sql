@@ -1,12 +1,10 @@
--- A licence, with how many tickets wait and how many there are. The write transaction is the lock. ?1 id, ?2 now_ms
+-- A licence. The write transaction is the lock. ?1 id
 -- Result: id, tenant, name, state, seats, ttl_ms, interval_ms, grace_ms, valid_from_ms, valid_until_ms,
 -- metadata, key_hint, revision, created_ms, row_count, held, holders, peak, peak_ms, last_slot,
--- next_ticket, fence, last_ms, look_ms, longest_ms, born, incarnation, log_seq, log_hash, log_base, waiting, tickets
+-- next_ticket, fence, last_ms, look_ms, longest_ms, born, incarnation, log_seq, log_hash, log_base
 select l.id, l.tenant, l.name, l.state, l.seats, l.ttl_ms, l.interval_ms, l.grace_ms, l.valid_from_ms,
        l.valid_until_ms, l.metadata, l.key_hint, l.revision, l.created_ms, l.row_count, l.held, l.holders, l.peak,
        l.peak_ms, l.last_slot, l.next_ticket, l.fence, l.last_ms, l.look_ms, l.longest_ms, l.born, l.incarnation,
-       l.log_seq, l.log_hash, l.log_base,
-       (select count(*) from seat_tickets t where t.license_id = l.id and t.slot is null and t.expires_ms > ?2),
-       (select count(*) from seat_tickets t where t.license_id = l.id)
+       l.log_seq, l.log_hash, l.log_base
   from licenses l
  where l.id = ?1
