@@ -29,24 +29,25 @@ std::string BeatText(const Holding& holding) {
       "{} ago", base::SpanText(std::max<std::int64_t>(0, holding.now_ms - holding.row.beat_ms)));
 }
 
-std::string EndText(EndReason reason) {
+std::string EndText(EndReason reason, const std::string& when) {
   switch (reason) {
     case EndReason::kReleased:
-      return "was released";
+      return fmt::format("was released at {}.", when);
     case EndReason::kResumedElsewhere:
-      return "went on under a new session: the same machine id asked for it again";
+      return fmt::format(
+          "went on under a new session at {}: the same machine id asked for it again.", when);
     case EndReason::kRevoked:
-      return "was revoked by an operator";
+      return fmt::format("was revoked by an operator at {}.", when);
     case EndReason::kExpired:
-      return "expired: no heartbeat came in time";
+      return fmt::format("expired at {}: no heartbeat came in time.", when);
     case EndReason::kLicenseSuspended:
-      return "ended: its licence was suspended";
+      return fmt::format("ended at {}: its licence was suspended.", when);
     case EndReason::kLicenseRevoked:
-      return "ended: its licence was revoked";
+      return fmt::format("ended at {}: its licence was revoked.", when);
     case EndReason::kLicenseExpired:
-      return "ended: its licence expired";
+      return fmt::format("ended at {}: its licence expired.", when);
   }
-  return "ended";
+  return fmt::format("ended at {}.", when);
 }
 
 /// Who has promised it until when, where a Redis keeps its heartbeats.
@@ -189,9 +190,9 @@ Explanation Explain(const Holding& holding) {
     out.next = {"Nobody has taken it; a heartbeat brings it back unless somebody waits.", 0};
   } else {
     out.Because({.code = "ended",
-                 .text = fmt::format("The seat of {} {} at {}.", who,
-                                     EndText(holding.end.value_or(EndReason::kReleased)),
-                                     UtcText(holding.ended_ms)),
+                 .text = fmt::format("The seat of {} {}", who,
+                                     EndText(holding.end.value_or(EndReason::kReleased),
+                                             UtcText(holding.ended_ms))),
                  .since_ms = holding.ended_ms,
                  .link = license});
     out.next = {"It is over: the machine asks for a seat anew.", 0};

@@ -141,7 +141,7 @@ std::optional<ExportReader::Line> ExportReader::Next() {
     entry.hash = *hash;
     return entry;
   } catch (const simdjson::simdjson_error& error) {
-    Refuse(error.what());
+    Refuse(fmt::format("it cannot be read ({})", error.what()));
   }
 }
 

@@ -110,6 +110,22 @@ Problem UnknownKeyProblem() {
   return problem;
 }
 
+/// Of a licence whose key the asker has; an unknown one has the document's own words.
+std::string WhyInactive(Standing standing) {
+  switch (standing) {
+    case Standing::kSuspended:
+      return "The licence is suspended: nobody gets a seat of it until whoever sold it ends that.";
+    case Standing::kRevoked:
+      return "The licence was revoked, which is final: ask whoever sold it for another one.";
+    case Standing::kNotYetValid:
+      return "The licence has not begun: nobody gets a seat of it before its valid_from.";
+    case Standing::kActive:
+    case Standing::kExpired:
+      break;
+  }
+  return "Nobody gets a seat of it.";
+}
+
 Problem InactiveProblem(const Inactive& inactive, const std::string& contact) {
   if (inactive.standing == Standing::kExpired) {
     Problem problem{.status = 403, .type = "license-expired", .title = "The licence has expired"};
@@ -120,6 +136,7 @@ Problem InactiveProblem(const Inactive& inactive, const std::string& contact) {
     return problem;
   }
   Problem problem = UnknownKeyProblem();
+  problem.detail = WhyInactive(inactive.standing);
   problem.extensions.emplace_back("reason", Quoted(ToText(inactive.standing)));
   return problem;
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostGaps = 1'000;
 
 std::string Range(std::int64_t first, std::int64_t last) {
-  return first == last ? fmt::format("entry {} is missing", first)
+  return first == last ? std::string("is missing")
                        : fmt::format("entries {} to {} are missing", first, last);
 }
 

@@ -74,7 +74,10 @@ std::string WhyNone(const NoSeat& none, bool has_waited) {
 
 int TellNoSeat(const NoSeat& none, bool has_waited, cli::Console& console) {
   const std::string why = WhyNone(none, has_waited);
-  console.err << fmt::format("tenure: no seat is free ({})", ToText(none.reason));
+  const bool is_full =
+      none.reason == NoSeat::Reason::kInUse || none.reason == NoSeat::Reason::kFrozen;
+  console.err << fmt::format("tenure: {} ({})", is_full ? "no seat is free" : "no seat is given",
+                             ToText(none.reason));
   if (!why.empty()) console.err << fmt::format(": {}", config::Printable(why));
   console.err << "; the command was not run\n";
   return cli::kExitConflict;

@@ -166,7 +166,8 @@ void Heartbeat(const RouteParts& parts, const ExchangePtr& exchange) {
   const std::int64_t begun = base::MeasureMicros();
   const base::Uuid session = PathUuid(exchange, 0, "session_id");
   if (!exchange->request().body.empty()) http::ExpectNoFields(exchange->request());
-  parts.guards.heartbeat.Count(*exchange, session.ToString());
+  // Of this person: whoever has heard of a session's id must not use up what its holder may ask.
+  parts.guards.heartbeat.Count(*exchange, PersonKey(exchange) + '\n' + session.ToString());
   if (exchange->span()) exchange->span().Set(kSpanSession, session.ToString());
   parts.seats.Heartbeat(
       {http::TenantOf(exchange), exchange->request().principal->person, {session}},

@@ -529,6 +529,13 @@ TEST_F(Authorization, ASeatIsItsPersonsAloneAndALicenseItsOrganisations) {
   EXPECT_EQ(server_->As(bob).Call("PATCH", session + "/heartbeat").status, 404);
   EXPECT_EQ(server_->As(bob).Call("DELETE", session).status, 404);
   EXPECT_EQ(server_->As(ann).Call("PATCH", session + "/heartbeat").status, 200);
+  const Api foreigner = server_->As({.tenant = NewUuid(), .scopes = "seats:use", .person = "ann"});
+  const HttpResponse unknown = foreigner.Call("POST", "/api/v1/licenses/acquire", ask);
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(unknown.Json()["error"].Text(), "License not found or inactive");
+  EXPECT_FALSE(unknown.Json().Has("reason")) << "nothing is told of another organisation's";
+  EXPECT_EQ(foreigner.Call("PATCH", session + "/heartbeat").status, 404);
+  EXPECT_EQ(foreigner.Call("DELETE", session).status, 404);
   const Says other{.tenant = tenant, .scopes = "licenses:admin"};
   const HttpResponse named = server_->As(other).Call(
       "POST", "/api/v1/licenses", R"({"seats":1,"organization":")" + NewUuid() + "\"}");
@@ -541,6 +548,24 @@ TEST_F(Authorization, ASeatIsItsPersonsAloneAndALicenseItsOrganisations) {
             201);
   EXPECT_EQ(
       server_->As(admin).Get("/api/v1/licenses?organization=" + theirs).Json()["items"].Size(), 1U);
+}
+
+TEST_F(Authorization, WhoKnowsTheIdOfAnothersSeatUsesUpNoneOfItsHeartbeats) {
+  const std::string tenant = NewUuid();
+  const Api ann =
+      server_->As({.tenant = tenant, .scopes = "seats:use licenses:admin", .person = "ann"});
+  const Api bob = server_->As({.tenant = tenant, .scopes = "seats:use", .person = "bob"});
+  const Json license = ann.Call("POST", "/api/v1/licenses", R"({"seats":1})").Json();
+  const HttpResponse mine =
+      ann.Call("POST", "/api/v1/licenses/acquire",
+               R"({"license_key":")" + license["license_key"].Text() + R"(","machine_id":"m1"})");
+  ASSERT_EQ(mine.status, 201);
+  const std::string beat =
+      "/api/v1/licenses/sessions/" + mine.Json()["session_id"].Text() + "/heartbeat";
+  int status = 404;
+  for (int i = 0; status == 404 && i < 30; ++i) status = bob.Call("PATCH", beat).status;
+  EXPECT_EQ(status, 429) << "bob's own are counted";
+  EXPECT_EQ(ann.Call("PATCH", beat).status, 200);
 }
 
 TEST_F(Authorization, ATokenAsksForNoLocalHost) {
