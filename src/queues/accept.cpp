@@ -83,6 +83,15 @@ class AcceptBatch {
         queue.serving == kNoGeneration ? queue.row->generation : queue.serving;
     return request.session ? *request.session : SessionIdOf(queue.row->id, generation, request.key);
   }
+  /// The same key in the newest generation, which may wait for an older one.
+  static base::Uuid NewestId(const AcceptRequest& request, const AcceptedQueue& queue) {
+    return SessionIdOf(queue.row->id, queue.row->generation, request.key);
+  }
+  bool WaitsBehind(const AcceptRequest& request, const AcceptedQueue& queue) {
+    if (request.key.empty() || queue.serving == queue.row->generation) return false;
+    const Session* const newest = batch_.Find(NewestId(request, queue));
+    return newest && newest->row().HasWork();
+  }
   std::int64_t BytesFor(const AcceptRequest& request) const {
     return std::max<std::int64_t>(
         1, kMaxAcceptBytes / std::max<std::int64_t>(1, request.max_sessions));
@@ -207,6 +216,7 @@ void AcceptBatch::Seize(std::span<AcceptItem* const> items) {
     }
     if (request.is_chosen()) {
       named.insert(ChosenId(request, queue));
+      if (!request.key.empty()) named.insert(NewestId(request, queue));
     } else if (!queue.row->paused()) {
       queue.want += std::min<std::int64_t>(request.max_sessions, kMaxSessions);
       reserved.insert({queue.row->id, request.consumer});
@@ -408,7 +418,10 @@ std::optional<NotToBeHad> AcceptBatch::TryChosen(const AcceptRequest& request, A
   if (batch_.PassedOver(id) == queue.row && !batch_.Find(id))
     return NotToBeHad{Reason::kLocked, {}, 0};
   Session* const session = batch_.Find(id);
-  if (!session || session->row().queue != queue.row->id) return NotToBeHad{Reason::kUnknown, {}, 0};
+  const bool is_there = session && session->row().queue == queue.row->id;
+  if (!(is_there && session->row().HasWork()) && WaitsBehind(request, queue))
+    return NotToBeHad{Reason::kGeneration, {}, 0};
+  if (!is_there) return NotToBeHad{Reason::kUnknown, {}, 0};
   const SessionRow& row = session->row();
   if (queue.row->paused()) return NotToBeHad{Reason::kPaused, {}, 0};
   if (row.state == State::kParked) return NotToBeHad{Reason::kParked, {}, 0};

@@ -48,20 +48,36 @@ TEST_P(AcceptContract, SessionsTakeTurns) {
   EXPECT_EQ(order, "abab") << "whose turn is over goes behind the others";
 }
 
-TEST_P(AcceptContract, OneShareWithManySessionsDoesNotKeepOthersWaiting) {
+/// Ten shares that have ready sessions: of any hundred that are handed out each gets at least five while it has them.
+TEST_P(AcceptContract, OneShareWithTenThousandSessionsDoesNotKeepNineOthersWaiting) {
   a_.Declare();
-  std::vector<NewMessage> many;
-  for (int i = 0; i < 100; ++i) {
-    many.push_back(a_.Of("big" + std::to_string(i)));
-    many.back().share = "big";
+  constexpr int kAtOnce = 500;
+  // Once for each way to store them.
+  const bool is_large = GetParam() == EngineKind::kSqlite || GetParam() == EngineKind::kPostgres;
+  const int all = is_large ? 10'000 : 1'000;
+  for (int first = 0; first < all; first += kAtOnce) {
+    std::vector<NewMessage> many;
+    for (int i = first; i < first + kAtOnce; ++i) {
+      many.push_back(a_.Of("big" + std::to_string(i)));
+      many.back().share = "big";
+    }
+    a_.Send(many);
   }
-  a_.Send(many);
-  for (int i = 0; i < 5; ++i)
-    for (const char* const share : {"x", "y"}) SendShare(share + std::to_string(i), share);
+  std::vector<NewMessage> others;
+  for (char share = '1'; share <= '9'; ++share)
+    for (int i = 0; i < 10; ++i) {
+      others.push_back(a_.Of(share + std::to_string(i)));
+      others.back().share = share;
+    }
+  a_.Send(others);
   std::map<char, int> served;
-  for (int i = 0; i < 30; ++i) ++served[a_.AcceptOne().key.front()];
-  EXPECT_EQ(served['x'], 5);
-  EXPECT_EQ(served['y'], 5);
+  const auto hand_out = [&](int count) {
+    for (int i = 0; i < count; ++i) ++served[a_.AcceptOne().key.front()];
+  };
+  hand_out(100);
+  for (char share = '1'; share <= '9'; ++share) EXPECT_GE(served[share], 5) << share;
+  hand_out(100);
+  for (char share = '1'; share <= '9'; ++share) EXPECT_EQ(served[share], 10) << share;
 }
 
 TEST_P(AcceptContract, Q3_NeverMoreHoldsThanTheCapAndAnEndMakesRoom) {
@@ -224,6 +240,26 @@ TEST_P(AcceptContract, ANewGenerationWaitsForTheOldOne) {
   EXPECT_EQ(a_.AcceptOne().id, later.session);
 }
 
+TEST_P(AcceptContract, AKeyThatIsOfANewerGenerationOnlyWaitsForTheOlderOne) {
+  using Reason = NotToBeHad::Reason;
+  a_.Declare();
+  a_.Send("old");
+  a_.Send("both");
+  a_.Complete(a_.Accept(a_.Ask(2)).sessions.at(1), 1);
+  a_.Declare({}, "another rule");
+  a_.Send("new");
+  a_.Send("both");
+  const auto reason_of = [&](const std::string& key) {
+    AcceptRequest request = a_.Ask();
+    request.key = key;
+    return a_.Accept(std::move(request)).unavailable->reason;
+  };
+  EXPECT_EQ(reason_of("new"), Reason::kGeneration);
+  EXPECT_EQ(reason_of("both"), Reason::kGeneration) << "of the older one it has nothing left";
+  EXPECT_EQ(reason_of("old"), Reason::kHeld);
+  EXPECT_EQ(reason_of("nobody"), Reason::kUnknown);
+}
+
 TEST_P(AcceptContract, AQueueThatBecomesUnorderedHandsOutWhatIsLeftAndThenSaysWhereToGo) {
   a_.Declare();
   a_.Send("k");
@@ -293,6 +329,33 @@ TEST_P(AcceptContract, Q4_AReservationWakesTheOneItIsFor) {
   a_.Tell(transfer);
   a_.Drive();
   EXPECT_THAT(got, ElementsAre("d"));
+}
+
+/// A signal wakes one of those who wait.
+TEST_P(AcceptContract, Q4_AWaiterThatWasChosenPassesOnWhatItLeavesAlsoWhenItGoes) {
+  a_.Declare();
+  std::vector<std::string> got;
+  const auto wait = [&] {
+    const auto id =
+        a_.queues().AcceptWaiting(a_.Ask(), 60'000, nullptr, [&](db::Result<AcceptReply> reply) {
+          if (!reply.ok()) return;
+          for (const HeldSession& each : reply.value().sessions) got.push_back(each.key);
+        });
+    a_.Drive();
+    return id;
+  };
+  wait();
+  wait();
+  a_.Send({a_.Of("a"), a_.Of("b")});
+  a_.Drive();
+  EXPECT_THAT(got, testing::UnorderedElementsAre("a", "b")) << "of one transaction";
+  const auto first = wait();
+  wait();
+  a_.Send("c");
+  a_.wake().RunDue();
+  a_.queues().Abandon(first);
+  a_.Drive();
+  EXPECT_THAT(got, testing::UnorderedElementsAre("a", "b", "c"));
 }
 
 TEST_P(AcceptContract, OneThatGoesWhileItWaitsTakesNothingWithIt) {

@@ -201,7 +201,29 @@ SentMessage Enqueuer::PutOne(const QueueRow& queue, const NewMessage& message,
   return {id, session_id, sequence, false};
 }
 
-void Enqueuer::Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue) {
+namespace {
+
+void DrainToTopic(db::Transaction& tx, const std::string& tenant, const std::string& queue,
+                  messages::Enqueuer& to_topic) {
+  messages::EnqueueRequest request{.tenant = tenant};
+  for (const auto row :
+       tx.Run(sql::kTakeStaged, std::string_view(tenant), std::string_view(queue), kStagedAtOnce)) {
+    messages::NewMessage& message = request.messages.emplace_back();
+    message.id = row.Uuid(0);
+    message.topic = QueueTopic(queue);
+    db::ReadInto(message, row, 1, &messages::NewMessage::kind, &messages::NewMessage::payload,
+                 &messages::NewMessage::correlation_id, &messages::NewMessage::headers,
+                 &messages::NewMessage::trace, &messages::NewMessage::dedup_key);
+  }
+  if (request.messages.empty()) return;
+  const std::vector<const messages::EnqueueRequest*> requests{&request};
+  to_topic.Add(tx, requests);
+}
+
+}  // namespace
+
+void Enqueuer::Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue,
+                     messages::Enqueuer& to_topic) {
   // Not yet under the locks: which sessions to lock.
   SendRequest keys{tenant, queue, {}};
   for (const auto row :
@@ -214,6 +236,7 @@ void Enqueuer::Drain(db::Transaction& tx, const std::string& tenant, const std::
   LoadQueues(tx, requests);
   const SendReply::Kind kind = KindOf(keys);
   const bool enters = kind == SendReply::Kind::kSent || kind == SendReply::Kind::kDraining;
+  if (kind == SendReply::Kind::kUnordered) return DrainToTopic(tx, tenant, queue, to_topic);
   if (keys.messages.empty() || !enters) return;
   LockAndLoad(tx, requests);
   EnterStaged(tx);
@@ -239,14 +262,20 @@ Effects SendHandler::WriteItems(db::Transaction& tx, Items items) {
   return enqueuer.effects();
 }
 
-Effects DrainHandler::WriteItems(db::Transaction& tx, Items items) {
+DrainEffects DrainHandler::WriteItems(db::Transaction& tx, Items items) {
   Enqueuer enqueuer(process_);
-  enqueuer.Drain(tx, items.front()->request.tenant, items.front()->request.queue);
+  messages::Enqueuer to_topic(topic_cache_, process_);
+  enqueuer.Drain(tx, items.front()->request.tenant, items.front()->request.queue, to_topic);
   for (auto* item : items)
     if (item->request.tenant == items.front()->request.tenant &&
         item->request.queue == items.front()->request.queue)
       item->reply = DrainReply();
-  return enqueuer.effects();
+  return {enqueuer.effects(), to_topic.effect()};
+}
+
+void DrainHandler::DoneItems(Items, const DrainEffects& effects) {
+  effects.topic.Publish(topic_cache_, wake_);
+  Tell(effects.sessions, wake_, probe_);
 }
 
 void FindStaged(db::Transaction& tx, db::Items<DrainRequest, StagedReply> items) {

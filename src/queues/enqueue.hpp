@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/method.hpp"
+#include "messages/enqueue/enqueue.hpp"
 #include "queues/batch.hpp"
 #include "queues/message.hpp"
 #include "wake/registry.hpp"
@@ -31,8 +32,10 @@ class Enqueuer {
   /// the caller's own locks come before: idempotency names, webhook keys.
   std::vector<SendReply> Add(db::Transaction& tx, std::span<const SendRequest* const> requests);
   /// Puts in what users' transactions sent to a queue (tenure.queue_send), as far as a transaction
-  /// should hold it. REQUIRES: as Add, and instead of it.
-  void Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue);
+  /// should hold it. Of one that keeps no order any more it goes to the topic, by `to_topic`.
+  /// REQUIRES: as Add, and instead of it.
+  void Drain(db::Transaction& tx, const std::string& tenant, const std::string& queue,
+             messages::Enqueuer& to_topic);
   /// For after COMMIT.
   const messages::Notifications& notifications() const { return effects().notifications; }
   const Effects& effects() const { return batch_.effects(); }
@@ -97,9 +100,15 @@ struct DrainRequest {
   std::size_t bytes() const { return db::BytesOf(tenant, queue); }
 };
 struct DrainReply {};
-class DrainHandler final : public ChangingHandler<DrainRequest, DrainReply> {
+struct DrainEffects {
+  Effects sessions{};
+  messages::EnqueueEffect topic{};
+};
+class DrainHandler final : public db::TypedHandler<DrainRequest, DrainReply, DrainEffects> {
  public:
-  using ChangingHandler::ChangingHandler;
+  DrainHandler(messages::TopicCache& topic_cache, Probe* probe, std::string_view process,
+               wake::Registry& wake)
+      : topic_cache_(topic_cache), probe_(probe), process_(process), wake_(wake) {}
   std::string_view name() const override { return "queues.drain"; }
   std::size_t KeyHash(const DrainRequest& request) const override {
     return std::hash<std::string>()(request.queue);
@@ -107,7 +116,14 @@ class DrainHandler final : public ChangingHandler<DrainRequest, DrainReply> {
 
  protected:
   /// One queue in a transaction.
-  Effects WriteItems(db::Transaction& tx, Items items) override;
+  DrainEffects WriteItems(db::Transaction& tx, Items items) override;
+  void DoneItems(Items items, const DrainEffects& effects) override;
+
+ private:
+  messages::TopicCache& topic_cache_;
+  Probe* const probe_;
+  const std::string_view process_;
+  wake::Registry& wake_;
 };
 
 struct StagedReply {

@@ -28,7 +28,7 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       ForgetSome(store, "queues.forget", db::LaneName::Shared(0)),
       DropSome(store, "queues.drop", db::LaneName::Shared(0)),
       FindQueuesToDrain(store, "queues.find_drains"),
-      Drain(store, probe_.get(), messages.process(), wake),
+      Drain(store, messages.topic_cache(), probe_.get(), messages.process(), wake),
       Count(store, "queues.count"),
       List(store, "queues.list"),
       ListConsumers(store, "queues.consumers"),

@@ -18,16 +18,23 @@ class SqlUser {
 
   void Ask(const std::string& sql) { EXPECT_EQ(ErrorOf(sql), ""); }
   /// Empty: it went well.
-  std::string ErrorOf(const std::string& sql) {
-    const std::unique_ptr<PGresult, void (*)(PGresult*)> result(
-        PQexec(connection_.get(), sql.c_str()), PQclear);
-    return PQresultErrorMessage(result.get());
+  std::string ErrorOf(const std::string& sql) { return PQresultErrorMessage(Answer(sql).get()); }
+  /// Its SQLSTATE, likewise.
+  std::string StateOf(const std::string& sql) {
+    const Result result = Answer(sql);
+    const char* const state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+    return state ? state : "";
   }
   void Send(const std::string& payload) {
     Ask("select tenure.queue_send('q', 'k', '" + payload + "')");
   }
 
  private:
+  using Result = std::unique_ptr<PGresult, void (*)(PGresult*)>;
+  Result Answer(const std::string& sql) {
+    return {PQexec(connection_.get(), sql.c_str()), PQclear};
+  }
+
   const std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
 };
 
@@ -99,6 +106,28 @@ TEST_P(SqlQueues, ImmediateConstraintsThatWereSaidBeforeDoNoHarm) {
   EXPECT_THAT(Payloads(), ElementsAre("2", "1"));
 }
 
+/// Its transaction began when the queue had sessions, and commits when it has none any more.
+TEST_P(SqlQueues, Q4_WhatIsCommittedAfterTheQueueLostItsOrderGoesToItsTopicOnce) {
+  a_.Declare();
+  SqlUser user = Connect();
+  user.Ask("begin");
+  user.Send("1");
+  user.Send("2");
+  a_.Declare({.scope = Scope::kNone});
+  user.Ask("commit");
+  TestProcess b(store_, "other");
+  for (TestProcess* each : {&a_, &b, &a_})
+    each->Call(each->queues(), &Queues::Drain, {"default", "q"});
+  EXPECT_EQ(store_.Number("", "select count(*) from tenure.queue_staged"), 0);
+  const auto claimed = a_.Await<messages::ClaimReply>([&](auto done) {
+    a_.messages().Claim({.tenant = "default", .topics = {"queue:q"}, .max = 10, .owner = "c"},
+                        nullptr, std::move(done));
+  });
+  std::vector<std::string> payloads;
+  for (const auto& each : claimed.messages) payloads.push_back(each.payload);
+  EXPECT_THAT(payloads, testing::UnorderedElementsAre("1", "2"));
+}
+
 TEST_P(SqlQueues, ADedupKeyCountsForBothWaysIn) {
   a_.Declare();
   SqlUser user = Connect();
@@ -110,25 +139,45 @@ TEST_P(SqlQueues, ADedupKeyCountsForBothWaysIn) {
   EXPECT_THAT(Payloads(), ElementsAre("1"));
 }
 
-TEST_P(SqlQueues, WhatIsWrongIsRefusedAtTheCall) {
+TEST_P(SqlQueues, WhatIsWrongIsRefusedAtTheCallWithItsStateAndNothingIsSent) {
   SqlUser user = Connect();
   EXPECT_THAT(user.ErrorOf("select tenure.queue_send('q', 'k', '1')"), HasSubstr("no queue q"));
   a_.Declare();
-  for (const char* const call :
-       {"tenure.queue_send('q', null, '1')", "tenure.queue_send('q', '', '1')",
-        "tenure.queue_send('q', E'a\\nb', '1')", "tenure.queue_send('q', 'k', null)",
-        "tenure.queue_send('q', 'k', '1', headers => '[]')",
-        "tenure.queue_send('q', 'k', '1', ttl => '-1 second')",
-        "tenure.queue_send_bytes('q', repeat('k', 201), 'x')",
-        "tenure.queue_send('q', U&'a\\009Bb', '1')",
-        "tenure.queue_send('q', 'k', '1', share => U&'a\\0085')",
-        "tenure.queue_send('q', 'k', '1', tenant => '')",
-        "tenure.queue_send('q', 'k', '1', tenant => '00000000-0000-0000-0000-000000000000')",
-        "tenure.queue_send('q', 'k', '1', headers => (repeat('{\"a\":', 40) || '1' || repeat('}', "
-        "40))::jsonb)",
-        "tenure.queue_complete('0190a6b2-7c1e-8000-8000-00000000002a', 1, 1)"})
-    EXPECT_NE(user.ErrorOf(std::string("select ") + call), "") << call;
+  a_.Declare({.scope = Scope::kNone}, "", "plain");
+  a_.Declare({.max_bytes = 3}, "", "full");
+  a_.Send({a_.Of("k", "123")}, "full");
+  a_.Declare({}, "", "draining");
+  user.Ask("update tenure.queues set state = 1 where name = 'draining'");
+  const std::pair<const char*, const char*> kCalls[] = {
+      {"tenure.queue_send('nobody', 'k', '1')", "42704"},
+      {"tenure.queue_send('q', null, '1')", "22023"},
+      {"tenure.queue_send('q', '', '1')", "22023"},
+      {"tenure.queue_send('q', E'a\\nb', '1')", "22023"},
+      {"tenure.queue_send('plain', 'k', '1')", "22023"},
+      {"tenure.queue_send('q', 'k', null)", "22004"},
+      {"tenure.queue_send('q', 'k', '1', headers => '[]')", "22023"},
+      {"tenure.queue_send('q', 'k', '1', ttl => '-1 second')", "22023"},
+      {"tenure.queue_send('q', 'k', '1', correlation_id => repeat('c', 256))", "22023"},
+      {"tenure.queue_send_bytes('q', repeat('k', 201), 'x')", "22023"},
+      {"tenure.queue_send('q', U&'a\\009Bb', '1')", "22023"},
+      {"tenure.queue_send('q', 'k', '1', share => U&'a\\0085')", "22023"},
+      {"tenure.queue_send('q', 'k', '1', tenant => '')", "22023"},
+      {"tenure.queue_send('q', 'k', '1', tenant => '00000000-0000-0000-0000-000000000000')",
+       "22023"},
+      {"tenure.queue_send('q', 'k', '1', headers => (repeat('{\"a\":', 40) || '1' || repeat('}', "
+       "40))::jsonb)",
+       "22023"},
+      {"tenure.queue_send_bytes('q', 'k', decode(repeat('00', 1048577), 'hex'))", "54000"},
+      {"tenure.queue_send('q', 'k', '1', headers => jsonb_build_object('x', repeat('x', 16384)))",
+       "54000"},
+      {"tenure.queue_send('full', 'k', '1')", "53400"},
+      {"tenure.queue_send('draining', 'k', '1')", "55000"},
+      {"tenure.queue_complete('0190a6b2-7c1e-8000-8000-00000000002a', 1, 1)", "42704"}};
+  for (const auto& [call, state] : kCalls)
+    EXPECT_EQ(user.StateOf(std::string("select ") + call), state) << call;
   EXPECT_THAT(Payloads(), ElementsAre());
+  EXPECT_EQ(store_.Number("", "select count(*) from tenure.queue_staged"), 0);
+  EXPECT_EQ(store_.Number("", "select count(*) from tenure.messages"), 0);
 }
 
 TEST_P(SqlQueues, ATenantHasOneSpelling) {
@@ -161,7 +210,9 @@ TEST_P(SqlQueues, CompletingInTheEffectsTransactionIsBothOrNeither) {
   EXPECT_EQ(a_.Tell(a_.Of(Report::Kind::kReceive, held)).row.head, 1);
   user.Ask(Completing(held, 2));
   EXPECT_THAT(user.ErrorOf(Completing(held, 2)), HasSubstr("completed before"));
+  EXPECT_EQ(user.StateOf(Completing(held, 2)), "TN001");
   EXPECT_THAT(user.ErrorOf(Completing(held, 4)), HasSubstr("was not handed out"));
+  EXPECT_EQ(user.StateOf(Completing(held, 4)), "22023");
   const ReportOutcome next = a_.Tell(a_.Of(Report::Kind::kReceive, held));
   EXPECT_EQ(next.row.head, 3);
   EXPECT_THAT(Sequences(next.messages), ElementsAre(3));
@@ -170,6 +221,7 @@ TEST_P(SqlQueues, CompletingInTheEffectsTransactionIsBothOrNeither) {
   const HeldSession again = a_.AcceptOne();
   EXPECT_EQ(again.state, "done") << "its state came with it";
   EXPECT_THAT(user.ErrorOf(Completing(held, 3)), HasSubstr("another fence"));
+  EXPECT_EQ(user.StateOf(Completing(held, 3)), "TN001");
 }
 
 TEST_P(SqlQueues, Q1_ATransactionThatCompletesKeepsATakeOverWaitingAndNothingElse) {
