@@ -335,6 +335,71 @@ TEST_P(OrderedQueue, QueuesThatTakeNothingSayWhy) {
     EXPECT_EQ(api_.Get("/api/v1/queues/nobody" + std::string(path)).status, 404) << path;
 }
 
+TEST_P(OrderedQueue, OfAThousandParkedSessionsOneCallResumesThoseOfOneClassAtItsRate) {
+  constexpr int kAll = 1'000, kAtOnce = 100;
+  for (int first = 0; first < kAll; first += kAtOnce) {
+    std::string messages;
+    for (int i = first; i < first + kAtOnce; ++i)
+      messages += fmt::format(R"({}{{"session_key":"k{}","payload":1}})", i > first ? "," : "", i);
+    ASSERT_EQ(Post("/messages", R"({"messages":[)" + messages + "]}").status, 201);
+    std::string rejected;
+    for (const Json& held :
+         Post("/accept", AcceptBody(R"(,"max_sessions":100)")).Json()["sessions"].Elements())
+      rejected += (rejected.empty() ? "" : ",") +
+                  Held(held, fmt::format(R"(,"sequence":1,"error":"no","error_class":"{}")",
+                                         held["key"].Text().back() % 2 == 0 ? "even" : "odd"));
+    ASSERT_EQ(Post("/dead-letter", List(rejected)).status, 200);
+  }
+  EXPECT_EQ(api_.Get(Path()).Json()["parked_sessions"].Int(), kAll);
+  const std::string of_odd = R"({"reason":"mended","error_class":"odd","rate":100})";
+  const Json resumed = Post("/resume", of_odd).Json();
+  EXPECT_EQ(resumed["found"].Int(), kAll / 2);
+  EXPECT_EQ(resumed["changed"].Int(), kAll / 2);
+  EXPECT_EQ(api_.Get(Path()).Json()["parked_sessions"].Int(), kAll / 2);
+  const std::string schema = GetParam() == Engine::kSqlite ? "" : "tenure.";
+  const auto times = [&](const std::string& what) {
+    return SharedStore(GetParam())
+        .Execute(fmt::format("select {1} from {0}queue_sessions s join {0}queues q on q.queue_id = "
+                             "s.queue_id where q.name = '{2}' and s.not_before_ms > 0",
+                             schema, what, name_));
+  };
+  EXPECT_EQ(times("count(distinct s.not_before_ms)"), std::to_string(kAll / 2 - 1));
+  EXPECT_EQ(times("max(s.not_before_ms) - min(s.not_before_ms)"),
+            std::to_string((kAll / 2 - 2) * 10));
+  EXPECT_EQ(times("count(*) filter (where s.error_class = 'even')"), "0");
+}
+
+TEST_P(OrderedQueue, AUsersTransactionThatStaysOpenDelaysNobodyAndHasItsPlaceByItsCommit) {
+  if (GetParam() == Engine::kSqlite) GTEST_SKIP() << "there are none";
+  SqlSession user(SharedStore(GetParam()).url());
+  const auto sends = "select tenure.queue_send('" + name_ + "', 'k', '0')";
+  user.Execute("begin");
+  user.Execute(sends);
+  const std::string session = Send("k", 2);
+  Send("other");
+  const Json held = Accept(R"(,"key":"k")");
+  EXPECT_THAT(Sequences(held["messages"]), ElementsAre(1, 2));
+  EXPECT_EQ(Accept(R"(,"key":"other")")["messages"].Size(), 1U);
+  EXPECT_EQ(Report("/complete", held, At(1))["outcome"].Text(), "done");
+  user.Execute("commit");
+  Send("k");
+  const Json after = Report("/complete", held, At(2))["messages"];
+  ASSERT_THAT(Sequences(after), ElementsAre(3, 4));
+  EXPECT_EQ(after[0]["payload"].Int(), 0) << "it committed before the last one was sent";
+
+  user.Execute("begin");
+  user.Execute(
+      fmt::format("select tenure.queue_complete('{}', {}, 3)", session, held["fence"].Int()));
+  user.Execute("set constraints all immediate");
+  Send("k");
+  EXPECT_EQ(Report("/renew", held)["outcome"].Text(), "held");
+  EXPECT_EQ(api_.Get(Path("/sessions/" + session + "/messages")).Json()["items"].Size(), 5U);
+  ExpectRefused(Act(session, "break"), 503, "contended");
+  user.Execute("commit");
+  EXPECT_EQ(Act(session, "break").status, 200);
+  EXPECT_THAT(Sequences(Accept(R"(,"key":"k")")["messages"]), ElementsAre(4, 5));
+}
+
 TEST_P(OrderedQueue, AWebhookIsHandedToAnOrderedBotWithItsPayloadAsItCame) {
   const GitHub github(name_);
   ASSERT_EQ(api_.Call("PUT", "/api/v1/bots",

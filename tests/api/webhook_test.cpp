@@ -213,8 +213,9 @@ TEST_P(Webhooks, TheSameDeliverySentFiveTimesAtOnceAndAfterARestartIsOneEvent) {
   EXPECT_EQ(other.Json()["messages"].Int(), 2);
 }
 
-TEST_P(Webhooks, ABodyOfExactly25MebibytesComesBackByteForByte) {
-  Apply(github_.Bots(R"({"name":"all","events":["*"],"ordering_scope":"none"})"));
+TEST_P(Webhooks, ABodyOfExactly25MebibytesArrivesByteForByteAtConsumersOfEitherKind) {
+  Apply(github_.Bots(R"({"name":"all","events":["*"],"ordering_scope":"none"},)"
+                     R"({"name":"ordered","events":["*"],"ordering_scope":"entity"})"));
   const std::string body = BodyOf(25 * kMebibyte);
   const HttpResponse taken = Post({.event = "push", .body = body});
   ASSERT_EQ(taken.status, 200) << taken.body;
@@ -222,11 +223,17 @@ TEST_P(Webhooks, ABodyOfExactly25MebibytesComesBackByteForByte) {
       api()
           .Call("POST", "/api/v1/messages/claim", R"({"topics":["queue:all"],"owner":"bot"})")
           .Json()["messages"][0]["payload"];
-  EXPECT_TRUE(claimed["payload"].IsNull());
-  const HttpResponse payload = support::Call(api().port(), "GET", claimed["payload_url"].Text());
-  EXPECT_EQ(payload.status, 200);
-  EXPECT_TRUE(payload.body == body);
-  EXPECT_EQ(payload.Header("X-Hub-Signature-256"), SignatureOf(body, github_.secret()));
+  const Json accepted = api()
+                            .Call("POST", "/api/v1/queues/ordered/accept", R"({"consumer":"bot"})")
+                            .Json()["sessions"][0]["messages"][0];
+  for (const Json& message : {claimed, accepted}) {
+    EXPECT_TRUE(message["payload"].IsNull());
+    const HttpResponse payload = support::Call(api().port(), "GET", message["payload_url"].Text());
+    EXPECT_EQ(payload.status, 200);
+    EXPECT_TRUE(payload.body == body);
+    // As GitHub signed it: by its secret over SHA-256.
+    EXPECT_EQ(payload.Header("X-Hub-Signature-256"), SignatureOf(body, github_.secret()));
+  }
 }
 
 /// "VmHWM", the most memory that a process ever had, and the like; in bytes.
