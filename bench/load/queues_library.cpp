@@ -1,14 +1,17 @@
 // Ordered messages through the library, on a store of this process. Prints one JSON object.
 //
-//   cycle --store S --count C --session N [--in-flight F]
+//   cycle   --store S --count C --session N [--in-flight F]
+//   rounds  --store S --seconds T                  send, accept, complete one message of each of 100 sessions, each timed
+//   produce --store S --count C --keys K           64 at a time that send one message each, to K sessions
 //
-// C messages in sessions of N, sent in batches of 500; then all are accepted and completed in their order, 100
+// cycle: C messages in sessions of N, sent in batches of 500; then all are accepted and completed in their order, 100
 // sessions and 100 messages of each at a time. A store is a postgres:// address or a folder. An answer that is not
 // what it should be, or a message out of its order, ends it with exit status 1.
 
 #include <atomic>
 #include <functional>
 #include <future>
+#include <string>
 #include <vector>
 
 #include "client.hpp"
@@ -31,6 +34,27 @@ Reply Unwrap(tenure::db::Result<Reply> result) {
   return std::move(result.value());
 }
 
+template <class Reply, class Submit>
+Reply Await(const Submit& submit) {
+  std::promise<tenure::db::Result<Reply>> done;
+  submit([&](tenure::db::Result<Reply> result) { done.set_value(std::move(result)); });
+  return Unwrap(done.get_future().get());
+}
+
+void Declare(LocalMessages& local) {
+  queues::DeclareRequest declare{kBenchTenant, kBenchQueue, {}};
+  declare.wish.settings.max_messages = 0;
+  Await<queues::DeclareReply>(
+      [&](auto done) { local.queues().Declare(declare, nullptr, std::move(done)); });
+}
+
+queues::NewMessage NewMessageOf(std::string key, std::uint64_t number) {
+  queues::NewMessage message;
+  message.key = std::move(key);
+  message.payload = MessagePayload(number);
+  return message;
+}
+
 class Cycle {
  public:
   explicit Cycle(const Options& options)
@@ -38,14 +62,7 @@ class Cycle {
         count_(options.Number("count")),
         session_(options.Number("session")),
         in_flight_(options.Number("in-flight", 8)) {
-    queues::DeclareRequest declare{kBenchTenant, kBenchQueue, {}};
-    declare.wish.settings.max_messages = 0;
-    std::promise<void> done;
-    local_.queues().Declare(declare, nullptr, [&](auto result) {
-      Unwrap(std::move(result));
-      done.set_value();
-    });
-    done.get_future().get();
+    Declare(local_);
   }
 
   void Run() {
@@ -71,11 +88,8 @@ class Cycle {
       const std::uint64_t first = next.fetch_add(kMessageBatch);
       if (first >= count_) return loops.End();
       queues::SendRequest request{kBenchTenant, kBenchQueue, {}, true};
-      for (std::uint64_t i = first; i < std::min(count_, first + kMessageBatch); ++i) {
-        queues::NewMessage& message = request.messages.emplace_back();
-        message.key = fmt::format("session-{}", i / session_);
-        message.payload = MessagePayload(i);
-      }
+      for (std::uint64_t i = first; i < std::min(count_, first + kMessageBatch); ++i)
+        request.messages.push_back(NewMessageOf(fmt::format("session-{}", i / session_), i));
       local_.queues().Send(std::move(request), nullptr,
                            [&](tenure::db::Result<queues::SendReply> result) {
                              if (Unwrap(std::move(result)).kind != queues::SendReply::Kind::kSent)
@@ -152,12 +166,100 @@ class Cycle {
   std::atomic<std::uint64_t> completed_{0};
 };
 
+/// One batch at a time, so that nothing is measured but what a batch costs.
+void Rounds(const Options& options) {
+  constexpr std::size_t kSessions = 100;
+  LocalMessages local(options.Text("store"));
+  Declare(local);
+  const auto nanos = static_cast<std::int64_t>(options.Number("seconds")) * 1'000'000'000;
+  std::int64_t send = 0, accept = 0, complete = 0;
+  std::uint64_t rounds = 0;
+  const auto timed = [](std::int64_t& sum, const auto& step) {
+    const std::int64_t begun = NowNanos();
+    auto reply = step();
+    sum += NowNanos() - begun;
+    return reply;
+  };
+  for (const std::int64_t begun = NowNanos(); NowNanos() - begun < nanos; ++rounds) {
+    queues::SendRequest sent{kBenchTenant, kBenchQueue, {}, true};
+    for (std::size_t i = 0; i < kSessions; ++i)
+      sent.messages.push_back(NewMessageOf(fmt::format("round-{}", i), rounds));
+    timed(send, [&] {
+      return Await<queues::SendReply>(
+          [&](auto done) { local.queues().Send(sent, nullptr, std::move(done)); });
+    });
+    queues::AcceptRequest wanted;
+    wanted.tenant = kBenchTenant;
+    wanted.queue = kBenchQueue;
+    wanted.consumer = "bench";
+    wanted.max_sessions = kSessions;
+    const auto accepted = timed(accept, [&] {
+      return Await<queues::AcceptReply>(
+          [&](auto done) { local.queues().Accept(wanted, nullptr, std::move(done)); });
+    });
+    if (accepted.sessions.size() != kSessions) Die("an accept found too few");
+    queues::ReportRequest report{kBenchTenant, kBenchQueue, {}};
+    for (const queues::HeldSession& each : accepted.sessions) {
+      queues::Report& item = report.items.emplace_back();
+      item.kind = queues::Report::Kind::kComplete;
+      item.session = each.id;
+      item.fence = each.fence;
+      item.sequence = each.messages.back().sequence;
+    }
+    const auto told = timed(complete, [&] {
+      return Await<queues::ReportReply>(
+          [&](auto done) { local.queues().Report(report, nullptr, std::move(done)); });
+    });
+    for (const queues::ReportOutcome& each : told.outcomes)
+      if (each.kind != queues::ReportOutcome::Kind::kDone) Die("a message was not completed");
+  }
+  const auto us = [&](std::int64_t sum) {
+    return static_cast<double>(sum) / 1e3 / static_cast<double>(rounds * kSessions);
+  };
+  fmt::print(
+      "{{\"rounds\": {}, \"send_us\": {:.3f}, \"accept_us\": {:.3f}, \"complete_us\": {:.3f}}}\n",
+      rounds, us(send), us(accept), us(complete));
+}
+
+void Produce(const Options& options) {
+  constexpr std::size_t kProducers = 64;
+  LocalMessages local(options.Text("store"));
+  Declare(local);
+  const std::uint64_t count = options.Number("count"), keys = options.Number("keys");
+  std::atomic<std::uint64_t> next{0};
+  Loops loops(kProducers);
+  std::function<void()> step = [&] {
+    const std::uint64_t number = next.fetch_add(1);
+    if (number >= count) return loops.End();
+    local.queues().Send({kBenchTenant,
+                         kBenchQueue,
+                         {NewMessageOf(fmt::format("session-{}", number % keys), number)}},
+                        nullptr, [&](tenure::db::Result<queues::SendReply> result) {
+                          if (Unwrap(std::move(result)).kind != queues::SendReply::Kind::kSent)
+                            Die("a message was not taken");
+                          step();
+                        });
+  };
+  const std::int64_t begun = NowNanos();
+  for (std::size_t i = 0; i < kProducers; ++i) step();
+  loops.Await();
+  fmt::print("{{\"jobs\": {}, \"rate\": {:.1f}}}\n", count,
+             static_cast<double>(count) * 1e9 / static_cast<double>(NowNanos() - begun));
+}
+
 }  // namespace
 }  // namespace bench
 
 int main(int count, char** words) {
   const std::string mode = count > 1 ? words[1] : "";
-  if (mode != "cycle") bench::Die("usage: queues_library cycle …; see queues_library.cpp");
-  bench::Cycle(bench::Options(count - 2, words + 2)).Run();
+  const bench::Options options(count - 2, words + 2);
+  if (mode == "cycle")
+    bench::Cycle(options).Run();
+  else if (mode == "rounds")
+    bench::Rounds(options);
+  else if (mode == "produce")
+    bench::Produce(options);
+  else
+    bench::Die("usage: queues_library cycle|rounds|produce …; see queues_library.cpp");
   return 0;
 }

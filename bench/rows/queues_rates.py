@@ -3,7 +3,7 @@
 from harness.figures import Figure, spread
 from harness.leases import Rounds
 from harness.messages import install_peers
-from harness.queues import PEER_PROCESSES, graphile, library, over_http
+from harness.queues import PEER_PROCESSES, fastest_graphile, graphile, library, over_http
 
 NAME = "queues-rates"
 SESSIONS = (1, 10, 1_000)
@@ -18,7 +18,8 @@ def measure(bench):
     for session in SESSIONS:
         measures = {f"{way}, {engine}": lambda bench, run=run, engine=engine: run(bench, engine, session)
                     for way, run in WAYS.items() for engine in ("PostgreSQL", "SQLite")}
-        measures[PEER] = lambda bench: graphile(bench, session)
+        choice = fastest_graphile(bench, session)
+        measures[PEER] = lambda bench: graphile(bench, session, choice)
         rounds = Rounds(bench, measures)
         rates = {name: [result["rate"] for result in results] for name, results in rounds.results.items()}
         for way in WAYS:
@@ -28,6 +29,6 @@ def measure(bench):
         for name, results in rounds.results.items():
             figures[-1].notes[f"{name}, sessions of {session}: sending, handling"] = " ".join(
                 f"{spread([result[what] for result in results])} /s" for what in ("send_rate", "handle_rate"))
-        figures[-1].notes["settings of the peer"] = (
+        figures[-1].notes[f"settings of the peer, sessions of {session}"] = (
             f"{rounds.results[PEER][0]['settings']}, {PEER_PROCESSES} processes")
     return figures

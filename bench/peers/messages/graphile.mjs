@@ -5,16 +5,17 @@ import { makeWorkerUtils, run, Logger } from 'graphile-worker';
 import pg from 'pg';
 import { BATCH, main, options, payload, payloads } from './common.mjs';
 
-// `session`: so many jobs have a named queue of their own, which runs one at a time. Its local queue hands two jobs of one named
-// queue out at once (graphile/worker#621), so there is none then.
-const { url, concurrency = '24', session } = options();
+// `session`: so many jobs have a named queue of their own, which runs one at a time. A local queue then fetches at most one job of
+// each (since 0.18: graphile/worker#622), and then waits for `poll` ms, so what is fastest depends on the sessions. `local`: its
+// length; 0: none.
+const { url, concurrency = '24', session, local = String(BATCH), poll = '2000' } = options();
 const pool = new pg.Pool({ connectionString: url, max: 8 });
 const quiet = new Logger(() => () => {});
 const ADD = `select count(*) from graphile_worker.add_jobs(
   array(select json_populate_recordset(null::graphile_worker.job_spec, $1::json)))`;
 
 const peer = {
-  settings: `concurrentJobs ${concurrency}, ${session ? 'named queues' : `localQueue ${BATCH}`}, completeJobBatchDelay 0, add_jobs of ${BATCH}`,
+  settings: `concurrentJobs ${concurrency}, localQueue ${local},${session ? ' named queues,' : ''} pollInterval ${poll}, completeJobBatchDelay 0, add_jobs of ${BATCH}`,
 
   async prepare() {
     const utils = await makeWorkerUtils({ connectionString: url, logger: quiet });
@@ -38,8 +39,8 @@ const peer = {
   async work(handled) {
     await run({
       preset: { worker: { connectionString: url, concurrentJobs: Number(concurrency),
-                          maxPoolSize: Number(concurrency) + 1, ...(!session && { localQueue: { size: BATCH } }),
-                          completeJobBatchDelay: 0, failJobBatchDelay: 0, logger: quiet } },
+                          maxPoolSize: Number(concurrency) + 1, ...(local !== '0' && { localQueue: { size: Number(local) } }),
+                          completeJobBatchDelay: 0, failJobBatchDelay: 0, pollInterval: Number(poll), logger: quiet } },
       logger: quiet, noHandleSignals: true, parsedCronItems: [],
       taskList: { note: async () => handled(1) },
     });
