@@ -6,8 +6,7 @@
 #include <iterator>
 #include <thread>
 #include <unordered_map>
-
-#include <openssl/ssl.h>
+#include <vector>
 
 #include "base/mutex.hpp"
 #include "base/operator_url.hpp"
@@ -33,6 +32,7 @@ OutgoingReply NotSent(std::string why, OwnDoing own_doing) {
 
 constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 constexpr std::size_t kMaxTroubleBytes = 200;
+constexpr std::uint64_t kMostScope = 0x7fffffff;
 constexpr long kBufferBytes = 4 << 10;
 constexpr long kUploadBufferBytes = 16 << 10;  // the least that libcurl takes
 constexpr const char* kSystemAuthorities = "/etc/ssl/certs";
@@ -91,11 +91,14 @@ class OutgoingTransfer {
       // The system's in one file would be read anew for each connection.
       Set(easy_, CURLOPT_CAINFO, options.ca_file.empty() ? nullptr : options.ca_file.c_str());
     }
-    // Thousands may hang at once: none keeps memory that it does not need for that.
+    // Thousands may hang at once. (OpenSSL's own buffers stay: with SSL_MODE_RELEASE_BUFFERS as much was in use.)
     Set(easy_, CURLOPT_BUFFERSIZE, kBufferBytes);
     Set(easy_, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBufferBytes);
-    Set(easy_, CURLOPT_SSL_CTX_FUNCTION, &OnSslContext);
     if (connect_to_) Set(easy_, CURLOPT_CONNECT_TO, connect_to_.get());
+    // libcurl goes through all connections to a host and port when one is begun or closed. The scope, which says
+    // something of IPv6 only, is part of what it calls the same: so each group has its own.
+    if (request_.group != 0 && !request_.connect_to.starts_with('['))
+      Set(easy_, CURLOPT_ADDRESS_SCOPE, static_cast<long>(request_.group % kMostScope));
     Set(easy_, CURLOPT_URL, request_.url.c_str());
     Set(easy_, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION);
     Set(easy_, CURLOPT_HTTPHEADER, headers_.get());
@@ -134,10 +137,6 @@ class OutgoingTransfer {
   Outgoing::Done& done() { return done_; }
 
  private:
-  static CURLcode OnSslContext(CURL*, void* context, void*) {
-    SSL_CTX_set_mode(static_cast<SSL_CTX*>(context), SSL_MODE_RELEASE_BUFFERS);
-    return CURLE_OK;
-  }
   /// Returning less than it was given makes libcurl give up.
   static std::size_t OnBody(char* data, std::size_t, std::size_t size, void* self) {
     auto& transfer = *static_cast<OutgoingTransfer*>(self);

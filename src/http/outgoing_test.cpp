@@ -131,6 +131,16 @@ TEST_F(Outgoings, ThoseThatGoFirstAreBegunBeforeAllThatWaited) {
   EXPECT_EQ(order, "ABabcdef");
 }
 
+/// Else libcurl would go through those of all groups, of which thousands may hang, for each that begins or ends.
+TEST_F(Outgoings, EachGroupHasConnectionsOfItsOwn) {
+  for (const std::uint64_t group : {1u, 1u, 2u, 1u}) {
+    OutgoingRequest request{.url = server_.Url("/act"), .timeout_ms = kPatienceMs};
+    request.group = group;
+    EXPECT_EQ(sender_.Send(std::move(request)).get().status, 204);
+  }
+  EXPECT_THAT(server_.Metrics(), HasSubstr("tenure_http_connections 2\n"));
+}
+
 TEST_F(Outgoings, ACompletionMaySendTheNext) {
   Sender sender({.in_flight_max = 1});
   std::promise<int> last;
