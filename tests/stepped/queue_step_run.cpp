@@ -1,7 +1,6 @@
 #include "stepped/queue_step_run.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -78,8 +77,7 @@ void QueueStepRun::Begin() {
   held_.clear();
   for (auto& each : committing_) each.clear();
   done_.clear();
-  marked_.clear();
-  committed_.fill(picture_);
+  effects_.clear();
   commit_ = number_ = rule_ = 0;
   // Ids of sessions are made of it, and give the order of locks.
   tables().Ask("select setval(pg_get_serial_sequence('tenure.queues', 'queue_id'), 1, false)");
@@ -170,12 +168,15 @@ void QueueStepRun::UserCompletes(Process& process) {
                        .rolls_back = Chance(25),
                        .constrains_now = Chance(40)};
   process.store().Submit(user_, nullptr, turn,
-                         [this, &process, turn](const db::Result<UsersTurnReply>& result) {
+                         [this, turn](const db::Result<UsersTurnReply>& result) {
                            if (!Expect(result)) return;
-                           const std::string id = turn.session.ToString();
-                           if (Seen(process, id).fence != turn.fence)
+                           const SeenSession& seen = picture_->sessions.at(turn.session.ToString());
+                           if (seen.fence != turn.fence)
                              Violation("Q1: a user completed under a fence that is over");
-                           Completed(process, marked_[id], turn.sequence);
+                           std::int64_t& effect = effects_[turn.session.ToString()];
+                           if (turn.sequence <= effect)
+                             Violation("Q1: a user's effect happened twice");
+                           effect = std::max(effect, turn.sequence);
                          });
 }
 
@@ -187,43 +188,34 @@ void QueueStepRun::Accept(Process& process) {
   request.max_sessions = 1 + static_cast<std::int64_t>(Random(2));
   request.max_messages = 3;
   request.lease_ms = kQueueLeaseMs;
-  queues(process).Accept(request, nullptr, [this, &process](const auto& result) {
+  queues(process).Accept(request, nullptr, [this](const auto& result) {
     if (!Expect(result)) return;
-    for (const HeldSession& each : result.value().sessions) Handed(process, each);
+    for (const HeldSession& each : result.value().sessions) Handed(each);
   });
 }
 
-void QueueStepRun::Handed(const Process& process, const HeldSession& held) {
+void QueueStepRun::Handed(const HeldSession& held) {
   const std::string id = held.id.ToString();
-  if (!given_.emplace(id, held.fence).second) Violation("Q1: a fence was given twice");
-  if (Seen(process, id).fence != held.fence) Violation("Q1: a fence was given that does not count");
-  Slice(held.messages, Seen(process, id).head, Seen(process, id).head);
-  for (const Done* done : {&done_[id], &marked_[id]}) {
-    const auto later = done->upper_bound(process.seen);
-    if (later != done->begin() && !held.messages.empty() &&
-        held.messages.front().sequence <= std::prev(later)->second)
-      Violation("Q1: what was completed was handed out again");
-  }
+  const SeenSession& seen = picture_->sessions.at(id);
+  std::int64_t& latest = given_[id];
+  if (held.fence <= latest) Violation("Q1: a fence was given twice");
+  latest = std::max(latest, held.fence);
+  Slice(id, seen, held.messages);
   held_.push_back(held);
   handed_ += std::ssize(held.messages);
 }
 
-void QueueStepRun::Slice(const std::vector<queues::Message>& messages, std::int64_t least,
-                         std::int64_t most) {
-  if (messages.empty()) return;
-  std::int64_t expected = messages.front().sequence;
-  if (expected < least || expected > most) Violation("Q1: a slice does not begin at the head");
-  for (const queues::Message& each : messages)
-    if (each.sequence != expected++) Violation("Q1: a slice has a gap");
-}
-
-/// Once, and in order: of the commits, not of the answers. Reports and users' transactions of one holder do not wait
-/// for each other.
-void QueueStepRun::Completed(const Process& process, Done& done, std::int64_t sequence) {
-  const auto at = done.emplace(process.seen, sequence);  // behind those of the same commit
-  if ((at != done.begin() && std::prev(at)->second >= sequence) ||
-      (std::next(at) != done.end() && std::next(at)->second <= sequence))
-    Violation("Q1: a message was completed twice");
+/// From the head on, without a gap, and nothing that a user's transaction has completed.
+void QueueStepRun::Slice(const std::string& id, const SeenSession& seen,
+                         const std::vector<queues::Message>& messages) {
+  std::int64_t expected = seen.head;
+  for (const queues::Message& each : messages) {
+    if (each.sequence != expected)
+      Violation("Q1: a slice does not begin at the head, or has a gap");
+    if (each.sequence <= effects_[id])
+      Violation("Q1: what a user's transaction completed was handed out again");
+    ++expected;
+  }
 }
 
 void QueueStepRun::Tell(Process& process, Report::Kind kind) {
@@ -241,23 +233,23 @@ void QueueStepRun::Tell(Process& process, Report::Kind kind) {
   if (planted_ == QueueBug::kCompleteByAnyFence && kind == Report::Kind::kComplete)
     said.fence = picture_->sessions.at(held->id.ToString()).fence;
   queues(process).Report({tenant(), "q", {said}}, nullptr,
-                         [this, &process, report](const db::Result<ReportReply>& result) {
-                           if (Expect(result))
-                             Told(process, report, result.value().outcomes.front());
+                         [this, report](const db::Result<ReportReply>& result) {
+                           if (Expect(result)) Told(report, result.value().outcomes.front());
                          });
 }
 
-void QueueStepRun::Told(const Process& process, const Report& report,
-                        const ReportOutcome& outcome) {
+void QueueStepRun::Told(const Report& report, const ReportOutcome& outcome) {
   const std::string id = report.session.ToString();
   const bool counts = outcome.kind == ReportOutcome::Kind::kDone;
   if (!counts || report.kind != Report::Kind::kComplete) return;
-  const SeenSession& seen = Seen(process, id);
+  const SeenSession& seen = picture_->sessions.at(id);
   if (seen.head <= report.sequence) Violation("Q4: what is done is not done");
-  if (report.fence != seen.fence) Violation("Q1: a fence that is over counted");
-  Completed(process, done_[id], report.sequence);
-  // The next report of the same transaction may have moved the head further.
-  Slice(outcome.messages, report.sequence + 1, seen.head);
+  if (report.fence < given_[id]) Violation("Q1: a fence that is over counted");
+  std::int64_t& done = done_[id];
+  if (report.sequence <= std::max(done, effects_[id]))
+    Violation("Q1: a message was completed twice");
+  done = std::max(done, report.sequence);
+  Slice(id, seen, outcome.messages);
   if (outcome.hold != queues::Hold::kHeld || outcome.messages.empty()) return;
   HeldSession next;
   next.id = report.session;
@@ -268,7 +260,7 @@ void QueueStepRun::Told(const Process& process, const Report& report,
 
 // The tables after every commit.
 
-void QueueStepRun::OnCommit(Process& process) {
+void QueueStepRun::OnCommit(Process&) {
   ++commit_;
   auto picture = std::make_shared<QueuePicture>(Look());
   for (const auto& [id, session] : picture->sessions) Compare(id, session, *picture);
@@ -278,31 +270,31 @@ void QueueStepRun::OnCommit(Process& process) {
   if (picture->Held() > picture->cap && picture->Held() > picture_->Held())
     Violation("Q3: more holds than the cap allows");
   picture_ = std::move(picture);
-  committed_.at(process.index()) = picture_;
 }
 
-/// One tenant at a time has rows. The texts are the same each time, so they are planned once.
 QueuePicture QueueStepRun::Look() {
   QueuePicture picture;
-  for (const auto& row : tables().Ask("select generation, max_sessions from tenure.queues")) {
+  for (const auto& row : tables().Ask(fmt::format(
+           "select generation, max_sessions from tenure.queues where tenant = '{}'", tenant()))) {
     picture.generation = std::stoll(row[0]);
     picture.cap = std::stoll(row[1]);
   }
-  std::array<std::int64_t, 4> recount{};
+  const std::string of_queue = fmt::format(
+      "from tenure.queues q join tenure.queue_sessions s on s.queue_id = q.queue_id where "
+      "q.tenant = '{}'",
+      tenant());
   for (const auto& row : tables().Ask(
            "select s.session_id, s.next, s.head, s.fence, s.state, s.generation, (select "
            "coalesce(string_agg("
            "m.sequence || ':' || convert_from(m.payload, 'UTF8'), ' ' order by m.sequence), '') "
-           "from tenure.queue_messages m where m.session_id = s.session_id) from "
-           "tenure.queue_sessions s")) {
+           "from tenure.queue_messages m where m.session_id = s.session_id) " +
+           of_queue)) {
     SeenSession& seen = picture.sessions[row[0]];
     seen.next = std::stoll(row[1]);
     seen.head = std::stoll(row[2]);
     seen.fence = std::stoll(row[3]);
     seen.state = static_cast<queues::State>(std::stoll(row[4]));
     seen.generation = std::stoll(row[5]);
-    recount[0] += seen.next - seen.head;
-    if (const auto state = std::stoull(row[4]); state > 0) ++recount.at(state);
     std::istringstream texts(row[6]);
     for (std::string text; texts >> text;) {
       const std::size_t colon = text.find(':');
@@ -311,14 +303,24 @@ QueuePicture QueueStepRun::Look() {
         Violation("Q1: the sequences of a session have a gap");
     }
   }
-  for (const auto& row : tables().Ask(
-           "select convert_from(payload, 'UTF8') from tenure.queue_staged where number > 0"))
+  for (const auto& row :
+       tables().Ask(fmt::format("select convert_from(payload, 'UTF8') from tenure.queue_staged "
+                                "where number > 0 and tenant = '{}'",
+                                tenant())))
     picture.staged.insert(std::stoll(row[0]));
-  const auto sums = tables().Ask(
-      "select coalesce(sum(messages), 0), coalesce(sum(ready), 0), coalesce(sum(held), 0), "
-      "coalesce(sum(parked), 0) from tenure.queue_counters");
-  for (std::size_t i = 0; i < recount.size(); ++i)
-    picture.counters_are_right &= std::stoll(sums[0][i]) == recount.at(i);
+  const std::string recount =
+      "(select coalesce(sum(s.next - s.head), 0)::text || ' ' || count(*) filter (where s.state "
+      "= 1) || ' ' || "
+      "count(*) filter (where s.state = 2) || ' ' || count(*) filter (where s.state = 3) " +
+      of_queue + ")";
+  picture.counters_are_right =
+      tables().Number(fmt::format(
+          "select ((select coalesce(sum(c.messages), 0)::text || ' ' || coalesce(sum(c.ready), "
+          "0) || ' ' || "
+          "coalesce(sum(c.held), 0) || ' ' || coalesce(sum(c.parked), 0) from "
+          "tenure.queue_counters c "
+          "join tenure.queues q on q.queue_id = c.queue_id where q.tenant = '{}') = {})::int",
+          tenant(), recount)) == 1;
   return picture;
 }
 
@@ -363,9 +365,8 @@ void QueueStepRun::Judge() {
       report.sequence = held.messages.back().sequence;
       Frame::Alone([&](Process& process) {
         queues(process).Report({tenant(), "q", {report}}, nullptr,
-                               [this, &process, report](const db::Result<ReportReply>& result) {
-                                 if (Expect(result))
-                                   Told(process, report, result.value().outcomes.front());
+                               [this, report](const db::Result<ReportReply>& result) {
+                                 if (Expect(result)) Told(report, result.value().outcomes.front());
                                });
       });
     }

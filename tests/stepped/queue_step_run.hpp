@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "messages/messages.hpp"
@@ -115,10 +114,6 @@ class QueueStepRun final : public Frame {
   void OnCommit(Process& process) override;
   void Judge() override;
 
-  const SeenSession& Seen(const Process& process, const std::string& id) const {
-    return committed_.at(process.index())->sessions.at(id);
-  }
-
   // What a process does.
 
   void Act(Process& process);
@@ -130,18 +125,14 @@ class QueueStepRun final : public Frame {
   void UserSends(Process& process);
   void UserCompletes(Process& process);
   void Accept(Process& process);
-  void Handed(const Process& process, const queues::HeldSession& held);
-  /// Without a gap, from a message between these two on.
-  void Slice(const std::vector<queues::Message>& messages, std::int64_t least, std::int64_t most);
+  void Handed(const queues::HeldSession& held);
+  void Slice(const std::string& id, const SeenSession& seen,
+             const std::vector<queues::Message>& messages);
   /// One that was handed out, lately.
   std::optional<queues::HeldSession> AnyHeld();
   std::int64_t SequenceOf(const queues::HeldSession& held);
   void Tell(Process& process, queues::Report::Kind kind);
-  void Told(const Process& process, const queues::Report& report,
-            const queues::ReportOutcome& outcome);
-  /// What was completed by each commit, in their order.
-  using Done = std::multimap<int, std::int64_t>;
-  void Completed(const Process& process, Done& done, std::int64_t sequence);
+  void Told(const queues::Report& report, const queues::ReportOutcome& outcome);
 
   // The tables after every commit.
 
@@ -157,9 +148,6 @@ class QueueStepRun final : public Frame {
 
   // Of one run.
   std::shared_ptr<const QueuePicture> picture_;
-  /// As of the last commit of each process. What it is answered is heard later than others' commits, so
-  /// it is held against this one.
-  std::array<std::shared_ptr<const QueuePicture>, kProcesses> committed_;
   std::int64_t rule_ = 0;
   std::int64_t commit_ = 0;
   std::int64_t number_ = 0;
@@ -167,9 +155,9 @@ class QueueStepRun final : public Frame {
   std::map<std::int64_t, std::int64_t> visible_;  // by which commit, by number
   std::array<std::vector<std::int64_t>, kProcesses> committing_;  // of users, by process
   std::set<std::int64_t> answered_;
-  std::set<std::pair<std::string, std::int64_t>> given_;  // session and fence
-  std::map<std::string, Done> done_;                      // by reports, by session
-  std::map<std::string, Done> marked_;                    // by users' transactions
+  std::map<std::string, std::int64_t> given_;    // the latest fence, by session
+  std::map<std::string, std::int64_t> done_;     // the latest message that was completed
+  std::map<std::string, std::int64_t> effects_;  // the same in users' transactions
   std::vector<queues::HeldSession> held_;
 };
 

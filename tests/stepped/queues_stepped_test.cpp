@@ -11,7 +11,7 @@
 namespace tenure::stepped {
 namespace {
 
-constexpr support::Seeds kQueueSeeds{300, 3'000};
+constexpr support::Seeds kQueueSeeds{15, 3'000};
 
 TEST(SteppedQueues, Q1_Q3_Q4_HoldInEveryInterleavingAndNothingDeadlocks) {
   QueueStepRun run(QueueBug::kNothing);
