@@ -22,6 +22,18 @@ std::string IsPaused(const JsonRow& job, string_view, Now) {
   return job.Text("enabled") == "false" ? "disabled" : job.Text("paused").empty() ? "-" : "paused";
 }
 
+/// A job that has no next run says why.
+std::string WhenItRuns(const Answer& answer, const Given&) {
+  const JsonRow job = JsonRow::Parse(answer.body);
+  const std::string name = job.Text("name");
+  if (const std::string next = job.Text("next_run"); !next.empty())
+    return fmt::format("{} runs next at {}\n", name, next);
+  if (job.Text("enabled") == "false") return fmt::format("{} is disabled and does not run\n", name);
+  if (!job.Text("paused").empty())
+    return fmt::format("{0} is paused: `tenure job resume {0}` ends that\n", name);
+  return fmt::format("{} does not run any more: its schedule names no later time\n", name);
+}
+
 cli::Print JobBlock() {
   return cli::Block(14, {{"job", "name"},
                          {"topic", "topic"},
@@ -181,7 +193,7 @@ cli::Commands ChangeCommands() {
                ZoneFlags(),
            .method = http::Method::kPut,
            .path = "/api/v1/jobs/{NAME}",
-           .print = Sentence("{name} runs next at {next_run}"),
+           .print = WhenItRuns,
            .refuse = RefuseTwoSchedules}),
       Asking({.words = "job delete",
               .summary = "Remove a job, and the runs that nobody has claimed",

@@ -61,9 +61,7 @@ class Reader {
 
  private:
   void NoteMistake(const config::FileJob& entry, const Mistake& mistake) {
-    Note(entry, mistake.field,
-         mistake.position ? fmt::format("{} (at character {})", mistake.message, *mistake.position)
-                          : mistake.message);
+    Note(entry, mistake.field, PlacedText(mistake));
   }
   /// At the line of the field, where it has one.
   void Note(const config::FileJob& entry, const std::string& field, const std::string& message) {

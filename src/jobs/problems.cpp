@@ -28,7 +28,7 @@ http::Problem InvalidJob(const std::vector<Mistake>& mistakes) {
   base::JsonWriter json(json_text);
   json.BeginArray();
   for (const Mistake& each : mistakes) {
-    errors.push_back({each.field, each.message});
+    errors.push_back({each.field, PlacedText(each)});
     json.BeginObject().Field("field", std::string_view(each.field));
     json.Field("message", std::string_view(each.message));
     if (each.position) json.Field("position", *each.position);

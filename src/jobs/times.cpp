@@ -10,6 +10,11 @@
 
 namespace tenure::jobs {
 
+std::string PlacedText(const Mistake& mistake) {
+  if (!mistake.position) return mistake.message;
+  return fmt::format("{} (at character {})", mistake.message, *mistake.position);
+}
+
 std::optional<Times> Times::Of(const Definition& definition, std::int64_t created_ms,
                                const calendar::Zones& zones) {
   const auto zone = zones.Find(definition.zone);

@@ -19,6 +19,8 @@ struct Mistake {
   std::string message{};
   std::optional<std::size_t> position{};  ///< in the expression
 };
+/// For people, with its place.
+std::string PlacedText(const Mistake& mistake);
 
 /// The times that a definition names: its schedule between `starts_ms` and `ends_ms`.
 class Times {

@@ -90,6 +90,14 @@ TEST_P(JobsOfServer, CommandsPassEachPolicyOn) {
   for (const auto& [field, word] : {std::pair{"missed", "all"}, std::pair{"overlap", "queue_one"},
                                     std::pair{"gap", "skip"}, std::pair{"repeat", "both"}})
     EXPECT_EQ(job[field].Text(), word);
+  EXPECT_THAT(put.out, HasSubstr("nightly runs next at "));
+  EXPECT_EQ(run({"job", "pause", "nightly", "--reason", "a deployment"}).exit_code, 0);
+  const std::vector<std::string> other{"job", "put",    "nightly",   "--topic",
+                                       "t",   "--cron", "30 3 * * *"};
+  EXPECT_EQ(run(other).out, "nightly is paused: `tenure job resume nightly` ends that\n");
+  EXPECT_EQ(run({"job", "resume", "nightly"}).exit_code, 0);
+  EXPECT_THAT(run({"job", "put", "bad", "--topic", "t", "--cron", "0 25 * * *"}).err,
+              HasSubstr("cron: expected an hour from 0 to 23 (at character 2)"));
   EXPECT_EQ(run({"job", "trigger", "nightly"}).exit_code, 0);
   EXPECT_THAT(run({"job", "runs", "nightly", "--status", "ready"}).out, HasSubstr("trigger"));
   const auto refused = run({"job", "runs", "nightly", "--status", "asleep"});
