@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/time_text.hpp"
 #include "explain/explanation.hpp"
+#include "explain/naming.hpp"
 #include "jobs/file_jobs.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs_sql/queries.hpp"
@@ -111,9 +112,9 @@ explain::Glance GlanceOf(const Figures& figures, const std::vector<Watched>& wat
                                  explain::Counted(figures.failing, "one job", "jobs")),
          .link = "/jobs",
          .command = "tenure job list"});
+  explain::Naming naming;
   for (const Watched& job : watched)
-    if (job.expected_ms > 0 && job.expected_ms < now_ms &&
-        glance.concerns.size() < explain::kMostNamed)
+    if (job.expected_ms > 0 && job.expected_ms < now_ms && naming.Takes(job.key.tenant))
       glance.concerns.push_back(
           {.name = "TenureJobMissedSuccess",
            .tenant = job.key.tenant,

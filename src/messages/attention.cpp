@@ -6,6 +6,7 @@
 
 #include "base/time_text.hpp"
 #include "explain/explanation.hpp"
+#include "explain/naming.hpp"
 
 namespace tenure::messages {
 namespace {
@@ -78,12 +79,12 @@ explain::Glance GlanceOf(const CountsReply& counts) {
     glance.concerns.push_back(DeadConcern(topic));
   for (const CountsReply::PausedTopic& topic : counts.paused)
     glance.concerns.push_back(PausedConcern(topic));
-  std::size_t named = 0;
+  explain::Naming naming;
   for (const CountsReply::Topic& topic : counts.topics) {
     const bool paused = std::ranges::any_of(counts.paused, [&](const auto& each) {
       return each.tenant == topic.tenant && each.name == topic.name;
     });
-    if (paused || topic.oldest_age_ms < kOldMs || ++named > explain::kMostNamed) continue;
+    if (paused || topic.oldest_age_ms < kOldMs || !naming.Takes(topic.tenant)) continue;
     glance.concerns.push_back(WaitConcern(topic, counts.now_ms));
   }
   return glance;

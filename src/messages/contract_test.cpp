@@ -342,6 +342,28 @@ TEST_P(MessagesContract, ThoseWhoLookAfterItAreToldWhichTopicsAreDeadOrPaused) {
   EXPECT_THAT(glance.concerns[1].sentence, testing::HasSubstr("orders is paused since"));
 }
 
+/// Of a hundred things of everybody the worst were told: a tenant with as many had the only ones.
+TEST_P(MessagesContract, OneTenantsTroublesHideNoOthers) {
+  const auto trouble = [&](const std::string& tenant, std::size_t topics) {
+    for (std::size_t i = 0; i < topics; ++i) {
+      const std::string topic = "t" + std::to_string(i);
+      a_.Enqueue(TestProcess::Of(topic), tenant);
+      ClaimRequest request = TestProcess::Ask({topic});
+      request.tenant = tenant;
+      const auto held = a_.Claim(request).messages;
+      ASSERT_EQ(held.size(), 1u);
+      a_.Settle(Disposition::kDead, {{held[0].id, held[0].fence, "bad", {}, ""}}, tenant);
+      a_.ChangeTopic({.tenant = tenant, .name = topic, .paused = true});
+    }
+  };
+  trouble("big", explain::kMostNamed + 1);
+  clock().Advance(1'000);
+  trouble("small", 1);
+  const explain::Glance glance = GlanceOf(a_.Count());
+  EXPECT_EQ(std::ranges::count(glance.concerns, "small", &explain::Concern::tenant), 2);
+  EXPECT_EQ(glance.concerns.size(), 2 + 2 * explain::kMostNamed);
+}
+
 TEST_P(MessagesContract, TopicsAreFoundByTheBeginningOfTheirNames) {
   for (const char* topic : {"mail", "mail/bulk", "map", "\u00e4rger"}) a_.Enqueue(topic);
   const auto found = [&](const std::string& prefix, const std::string& tenant = "default") {

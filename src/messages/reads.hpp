@@ -87,7 +87,7 @@ struct CountsReply {
   std::int64_t waiting = 0;     ///< for their time, counted up to kMaxCounted
   std::int64_t dead = 0;        ///< not redriven, counted up to kMaxCounted
   std::vector<DeadTopic>
-      dead_topics{};                  ///< the worst of them, over the first kMaxDeadNamed letters
+      dead_topics{};  ///< the worst of them, each over its first kMaxDeadNamed letters
   std::vector<PausedTopic> paused{};  ///< the longest paused
   std::int64_t now_ms = 0;
 };

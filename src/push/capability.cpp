@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "explain/naming.hpp"
 #include "leases/leases.hpp"
 #include "messages/messages.hpp"
 #include "push/deliverer.hpp"
@@ -126,8 +127,9 @@ explain::Glance GlanceOf(const Figures& figures) {
   explain::Glance glance{.figures = {{"subscriptions", figures.subscriptions},
                                      {"open", figures.open},
                                      {"disabled", figures.disabled}}};
+  explain::Naming naming;
   for (const SubscriptionKey& key : figures.open_ones)
-    if (glance.concerns.size() < explain::kMostNamed)
+    if (naming.Takes(key.tenant))
       glance.concerns.push_back(
           {.name = "TenurePushCircuitOpen",
            .tenant = key.tenant,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "explain/explanation.hpp"
+#include "explain/naming.hpp"
 
 namespace tenure::queues {
 namespace {
@@ -19,11 +20,10 @@ Concern Of(const QueueFigures& queue, Concern concern) {
   return concern;
 }
 
-void AddConcernsOf(const QueueFigures& queue, Glance& glance) {
+void AddConcernsOf(const QueueFigures& queue, explain::Naming& naming, Glance& glance) {
   const std::string name = Shown(queue.name);
   const auto add = [&](Concern concern) {
-    if (glance.concerns.size() < explain::kMostNamed)
-      glance.concerns.push_back(Of(queue, std::move(concern)));
+    if (naming.Takes(queue.tenant)) glance.concerns.push_back(Of(queue, std::move(concern)));
   };
   if (queue.parked > 0)
     add({.name = "QueueSessionsParked",
@@ -53,13 +53,14 @@ void AddConcernsOf(const QueueFigures& queue, Glance& glance) {
 
 Glance GlanceOf(const FiguresReply& figures) {
   Glance glance;
+  explain::Naming naming;
   std::int64_t messages = 0, ready = 0, held = 0, parked = 0;
   for (const QueueFigures& queue : figures.queues) {
     messages += queue.messages;
     ready += queue.ready;
     held += queue.held;
     parked += queue.parked;
-    AddConcernsOf(queue, glance);
+    AddConcernsOf(queue, naming, glance);
   }
   glance.figures = {explain::UpToMost("messages", messages), explain::UpToMost("ready", ready),
                     explain::UpToMost("held", held), explain::UpToMost("parked", parked)};

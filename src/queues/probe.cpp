@@ -1,7 +1,10 @@
 #include "queues/probe.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -54,6 +57,17 @@ class Summed {
   std::map<telemetry::Labels, std::int64_t> by_labels_;
 };
 
+/// Those with gauges of their own, so that a hundred queues that nobody uses hide none that is used.
+std::set<std::string_view> Fullest(std::span<const QueueFigures> queues) {
+  std::vector<const QueueFigures*> fullest;
+  for (const QueueFigures& each : queues) fullest.push_back(&each);
+  std::ranges::stable_sort(fullest, std::greater<>(), &QueueFigures::messages);
+  std::set<std::string_view> names;
+  for (const QueueFigures* each : fullest)
+    if (names.size() < kMaxNames) names.insert(each->name);
+  return names;
+}
+
 }  // namespace
 
 void Tell(const Effects& effects, wake::Registry& wake, Probe* probe) {
@@ -73,6 +87,7 @@ Probe::Probe(telemetry::Registry& metrics, telemetry::Tracer* tracer)
     metrics.ForOperatorsOnly(name);
 }
 
+/// What is counted for ever keeps its name, so those that came first have one.
 std::string Probe::NameOf(const std::string& queue) {
   if (names_.contains(queue)) return queue;
   if (names_.size() >= kMaxNames) return "other";
@@ -156,8 +171,9 @@ void Probe::Counted(const FiguresReply& figures) {
   Summed oldest(Summed::How::kMost), taken(Summed::How::kMost);
   Health health;
   const base::Lock lock(mutex_);
+  const std::set<std::string_view> shown = Fullest(figures.queues);
   for (const QueueFigures& each : figures.queues) {
-    const std::string name = NameOf(each.name);
+    const std::string name = shown.contains(each.name) ? each.name : "other";
     const telemetry::Labels labels{{kBot, name}};
     const std::int64_t held = Bounded(each.held);
     const std::int64_t oldest_s =

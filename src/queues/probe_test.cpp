@@ -108,5 +108,17 @@ TEST_P(ProbeContract, TimeOutsAreCountedAndTheirShareIsThatOfFiveMinutes) {
   EXPECT_THAT(Text(), HasSubstr("queue_generation_blocked{bot_name=\"q\"} 1"));
 }
 
+/// The first two hundred were shown, whoever made them: the others were "other" for as long as the process lived.
+TEST(QueueProbe, QueuesThatNobodyUsesHideNoneThatIsUsed) {
+  telemetry::Registry metrics;
+  Probe probe(metrics);
+  FiguresReply figures;
+  for (int i = 0; i < 300; ++i)
+    figures.queues.push_back({.tenant = "big", .name = std::to_string(i)});
+  figures.queues.push_back({.tenant = "small", .name = "busy", .messages = 7});
+  probe.Counted(figures);
+  EXPECT_THAT(metrics.Text(Audience::kOperators), HasSubstr("queue_messages{bot_name=\"busy\"} 7"));
+}
+
 }  // namespace
 }  // namespace tenure::queues
