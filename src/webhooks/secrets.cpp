@@ -1,7 +1,9 @@
 #include "webhooks/secrets.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -23,6 +25,9 @@ std::string ReadSecret(const bots::SecretPlace& place) {
     const char* const value = std::getenv(place.name.c_str());
     return value ? value : "";
   }
+  // Whatever else has a name could keep us waiting for ever: a pipe that nobody writes into, a terminal.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(place.name, error)) return {};
   try {
     return WithoutLineEnd(base::ReadWholeFile(place.name, kMaxSecretBytes));
   } catch (const base::UserError&) {

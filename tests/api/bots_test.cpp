@@ -1,5 +1,7 @@
 // Files of bots and secrets of sources, by real servers: what counts where, and from when on.
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -68,6 +70,21 @@ TEST_P(BotFiles, ASecretIsRotatedUnderLoadAndAFileThatWasAwayComesBack) {
   support::ReplaceFile(next, "second");
   read_again(1);
   EXPECT_EQ(sender.Post(api(), {}).status, 200);
+}
+
+/// The lane that reads secrets waited for a writer, and with it everybody who was routed.
+TEST_P(BotFiles, ASecretThatIsAPipeHoldsUpNobody) {
+  const std::string pipe = github_.SecretFile("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const HttpResponse applied = api().Call(
+      "PUT", "/api/v1/bots",
+      fmt::format(
+          R"({{"sources":[{{"name":"github","secrets":[{{"file":"{}"}},{{"file":"{}"}}]}}],)"
+          R"("bots":[]}})",
+          pipe, github_.SecretFile()));
+  ASSERT_EQ(applied.status, 200) << applied.body;
+  EXPECT_THAT(applied.body, HasSubstr("1 of 2 can be read"));
+  EXPECT_EQ(github_.Post(api(), {}).status, 200);
 }
 
 TEST_P(BotFiles, AFileWithMistakesIsRefusedWithAllOfThemAndNothingIsApplied) {
