@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::int64_t kBeatMs = 1'000;
 constexpr std::int64_t kLeastStepMs = 1'000;
+/// A reading that took longer is compared with the one before it, and not with the one after it, for so long: else
+/// what steps while the store hangs would be in doubt on both sides. Clocks drift, so not for ever.
+constexpr std::int64_t kLongReadingMs = 250;
+constexpr std::int64_t kKeptReadingMs = 60'000;
 
 }  // namespace
 
@@ -81,7 +85,10 @@ void StoreWatch::OnBeat(const db::BeatReply& reply, std::int64_t before_boot_ms)
     committed_boot_ms_ = reading.after_boot_ms;
     if (reply.frozen_until_ms == 0) frozen_until_ms_ = 0;
     if (reading_) step = StepBetween(*reading_, reading);
-    reading_ = reading;
+    const bool took_long = reading.after_boot_ms - reading.before_boot_ms > kLongReadingMs;
+    if (!reading_ || step || !took_long ||
+        reading.after_boot_ms - reading_->after_boot_ms > kKeptReadingMs)
+      reading_ = reading;
     if (step) step_ = step;
   }
   if (reply.frozen_until_ms > 0) LookAtFreeze(reply.now_ms);

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "leases_sql/queries.hpp"
+#include "store/before_step.hpp"
 #include "store/process.hpp"
 #include "tasks_sql/queries.hpp"
 
@@ -81,6 +82,21 @@ TEST_F(WatchedStore, AStepOfTheClockIsALineAMetricAndAWarningForAnHour) {
   process_.Drive();
   EXPECT_FALSE(watch_.Seen().step);
   EXPECT_EQ(lines_.size(), 1u);
+}
+
+TEST_F(WatchedStore, AStepWhileTheStoreHangsIsToldByTheNextLook) {
+  lines_.clear();
+  bool hung = false;
+  const store::BeforeStep slow(process_.store().WriteLane(0), "commit", [&] {
+    hung = true;
+    store_.clock().Advance(9'000);
+    store_.clock().StepWall(5'000);
+  });
+  process_.Pass(1'000);
+  EXPECT_TRUE(hung);
+  process_.Pass(2'000);
+  ASSERT_EQ(lines_.size(), 1u);
+  EXPECT_THAT(lines_.front(), testing::HasSubstr("5000"));
 }
 
 /// A write on another lane than the watch's own.
