@@ -1,6 +1,7 @@
 // Asks the server. Everything that the page knows comes through `look`, and everything that it does
 // goes through `act`.
 import { token, signOutBecause } from "./session";
+import type { AnswerOf, Asked, LookPath, Query } from "./types";
 
 /** An error as RFC 9457 has it, or a server that does not answer (status 0). */
 export class Problem extends Error {
@@ -61,9 +62,9 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   throw problem;
 }
 
-export async function look<T>(path: string, signal?: AbortSignal): Promise<T> {
+export async function look<P extends LookPath>(path: Asked<P>, signal?: AbortSignal): Promise<AnswerOf<P>> {
   const response = await send(path, { headers: headers({}), cache: "no-store", signal: signal ?? null });
-  return (await response.json()) as T;
+  return (await response.json()) as AnswerOf<P>;
 }
 
 export interface Answer<T> {
@@ -96,7 +97,7 @@ export async function act(what: Act): Promise<unknown> {
 }
 
 /** "?a=1&b=2" of what is not empty. */
-export function query(fields: Record<string, string | number | undefined>): string {
+export function query(fields: Record<string, string | number | undefined>): Query {
   const set = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
-  return set.length === 0 ? "" : "?" + new URLSearchParams(set.map(([key, value]) => [key, String(value)])).toString();
+  return set.length === 0 ? "" : `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)])).toString()}`;
 }

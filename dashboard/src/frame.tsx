@@ -3,14 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import { look, Problem } from "./api";
 import { interval, kIntervals, kZones, theme, zone } from "./choices";
 import { Help, helping, useKeys } from "./keys";
-import { ahead, seen } from "./live";
+import { ahead, refresh, returns, seen } from "./live";
 import { href, place } from "./location";
 import { Palette, searching } from "./palette";
 import { AskedAct } from "./parts/act";
 import { Trouble } from "./parts/bits";
 import { exact } from "./parts/time";
 import { kRows, pageOf } from "./routes";
-import { asked, me, signIn, signOut, token, type Me } from "./session";
+import { asked, begun, isToken, me, signIn, signOut, token } from "./session";
 
 export function Frame() {
   const problem = useMe();
@@ -25,8 +25,9 @@ export function Frame() {
         </p>
       )}
       <Expiry />
+      <OtherVersion />
       {asked.value !== null && <SignIn why={asked.value} />}
-      {problem && asked.value === null && <Trouble problem={problem} />}
+      {problem && !me.value && !problem.isAway && asked.value === null && <Trouble problem={problem} again={() => (refresh.value += 1)} />}
       {me.value && (
         <div class="columns">
           <Menu />
@@ -42,28 +43,39 @@ export function Frame() {
   );
 }
 
-/** Asked again with each token. */
+const kMeMs = 60_000;
+
+/** Asked again with each token, when the server is there again, and now and then: it may be another version by then. */
 function useMe(): Problem | null {
   const [problem, setProblem] = useState<Problem | null>(null);
   useEffect(() => {
     let over = false;
     let timer = 0;
+    let isNew = true;
     const ask = () => {
       if (document.hidden) {
         timer = window.setTimeout(ask, 5000);
         return;
       }
-      look<Me>("/api/v1/me").then(
+      if (me.value && interval.peek() === 0 && !isNew) {
+        timer = window.setTimeout(ask, kMeMs);
+        return;
+      }
+      isNew = false;
+      look<"/api/v1/me">("/api/v1/me").then(
         (answer) => {
           if (over) return;
           me.value = answer;
+          begun.value ||= answer.version;
           asked.value = null;
           setProblem(null);
+          timer = window.setTimeout(ask, kMeMs);
         },
         (error: unknown) => {
           if (over || !(error instanceof Problem)) return;
           setProblem(error);
-          if (error.isAway || error.status >= 500) timer = window.setTimeout(ask, 5000);
+          if (error.isAway) seen.value = { ...seen.value, away: true };
+          if (error.isAway || error.status >= 429) timer = window.setTimeout(ask, 5000);
         },
       );
     };
@@ -72,7 +84,7 @@ function useMe(): Problem | null {
       over = true;
       clearTimeout(timer);
     };
-  }, [token.value]);
+  }, [token.value, refresh.value, returns.value]);
   return problem;
 }
 
@@ -92,38 +104,54 @@ function Expiry() {
   return <p class="banner" role="status">The token ends at {exact(ends)}. Sign out and in with a new one.</p>;
 }
 
-function Top() {
+/** A server that was updated has another page: this one may not know its answers. */
+function OtherVersion() {
+  const now = me.value?.version;
+  if (!now || now === begun.value) return null;
   return (
-    <header class="top">
+    <p class="banner note" role="status">
+      The server is version {now} by now, and this page is of {begun.value}. Reload the page to have the new one; what you typed is lost.{" "}
+      <button type="button" onClick={() => location.reload()}>Reload</button>
+    </p>
+  );
+}
+
+function Top() {
+  const [more, setMore] = useState(false);
+  return (
+    <header class={more ? "top more" : "top"}>
       <a class="brand" href={href("/")}>Tenure</a>
       {me.value && <span class="where">{me.value.store} · {me.value.version}</span>}
       <span class="room" />
       {me.value && <button type="button" onClick={() => (searching.value = true)}>Search <kbd>/</kbd></button>}
-      <button type="button" aria-label="Keys" onClick={() => (helping.value = true)}>?</button>
-      <label>
-        live{" "}
-        <select value={String(interval.value)} onChange={(event) => (interval.value = Number(event.currentTarget.value))}>
-          {kIntervals.map((seconds) => (
-            <option key={seconds} value={String(seconds)}>{seconds ? `${seconds} s` : "off"}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        times{" "}
-        <select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value)}>
-          <option value="local">local</option>
-          <option value="utc">UTC</option>
-          {kZones.map((name) => <option key={name}>{name}</option>)}
-        </select>
-      </label>
-      <label>
-        theme{" "}
-        <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value)}>
-          {["system", "light", "dark"].map((each) => <option key={each}>{each}</option>)}
-        </select>
-      </label>
-      {me.value && <a href={href("/account")}>{me.value.person ?? "nobody"}@{me.value.tenant}</a>}
-      {token.value && <button type="button" onClick={signOut}>Sign out</button>}
+      <button type="button" class="unfold" aria-expanded={more} onClick={() => setMore(!more)}>{more ? "Less" : "More"}</button>
+      <div class="choices">
+        <button type="button" aria-label="Keys" onClick={() => (helping.value = true)}>?</button>
+        <label>
+          live{" "}
+          <select value={String(interval.value)} onChange={(event) => (interval.value = Number(event.currentTarget.value))}>
+            {kIntervals.map((seconds) => (
+              <option key={seconds} value={String(seconds)}>{seconds ? `${seconds} s` : "off"}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          times{" "}
+          <select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value)}>
+            <option value="local">local</option>
+            <option value="utc">UTC</option>
+            {kZones.map((name) => <option key={name}>{name}</option>)}
+          </select>
+        </label>
+        <label>
+          theme{" "}
+          <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value)}>
+            {["system", "light", "dark"].map((each) => <option key={each}>{each}</option>)}
+          </select>
+        </label>
+        {me.value && <a href={href("/account")}>{me.value.person ?? "nobody"}@{me.value.tenant}</a>}
+        {token.value && <button type="button" onClick={signOut}>Sign out</button>}
+      </div>
     </header>
   );
 }
@@ -167,7 +195,7 @@ function SignIn({ why }: { why: string }) {
       class="sign-in"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim()) signIn(text);
+        if (isToken(text)) signIn(text);
       }}
     >
       <h1>Sign in</h1>
@@ -176,7 +204,8 @@ function SignIn({ why }: { why: string }) {
         Token
         <input type="password" autocomplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
-      <button type="submit" class="main" disabled={!text.trim()}>Sign in</button>
+      {text.trim() !== "" && !isToken(text) && <p role="status">This is no token: it has spaces or characters that none has, or more than 8,000 of them.</p>}
+      <button type="submit" class="main" disabled={!isToken(text)}>Sign in</button>
       <p class="small">It stays in this tab. `tenure token issue` makes one for trying.</p>
     </form>
   );

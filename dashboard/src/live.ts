@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import { lookAnew, Problem, type Answer } from "./api";
 import { interval } from "./choices";
 import { token } from "./session";
+import type { AnswerOf, Asked, LookPath } from "./types";
 
 const kMostMs = 30_000;
 
@@ -21,16 +22,23 @@ export const seen = signal({ at: Date.now(), away: false });
 /** How far the server's clock is ahead of the browser's, in milliseconds. */
 export const ahead = signal(0);
 
+/** One more each time that the server is there again. */
+export const returns = signal(0);
+
 function note(answer: unknown) {
   const now = (answer as { now?: string } | null)?.now;
   if (now) ahead.value = Date.parse(now) - Date.now();
+  if (seen.value.away) returns.value += 1;
   seen.value = { at: Date.now(), away: false };
 }
 
 /** One more, and everything that is shown is looked at again. */
 export const refresh = signal(0);
 
-export function useLive<T>(path: string | null, factor = 1): Live<T> {
+/** By the path of openapi.json: `useLive<"/api/v1/leases/{name}">("/api/v1/leases/nightly")`. */
+export const useLive = <P extends LookPath>(path: Asked<P> | null, factor = 1) => useAnswer<AnswerOf<P>>(path, factor);
+
+export function useAnswer<T>(path: string | null, factor = 1): Live<T> {
   const [data, setData] = useState<T | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);

@@ -6,13 +6,7 @@ import { go } from "./location";
 import { State } from "./parts/bits";
 import { kRows, placeOf } from "./routes";
 import { may, me } from "./session";
-
-interface Found {
-  kind: string;
-  id: string;
-  title: string;
-  state: string;
-}
+import type { ItemOf } from "./types";
 
 export const searching = signal(false);
 const kPauseMs = 150;
@@ -27,7 +21,7 @@ function pagesLike(text: string): { path: string; title: string }[] {
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  const [found, setFound] = useState<Found[] | null>(null);
+  const [found, setFound] = useState<ItemOf<"/api/v1/search">[] | null>(null);
   const [problem, setProblem] = useState("");
   const [at, setAt] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
@@ -43,7 +37,7 @@ export function Palette() {
     const stop = new AbortController();
     const timer = window.setTimeout(async () => {
       try {
-        setFound((await look<{ items: Found[] }>("/api/v1/search" + query({ q: wanted }), stop.signal)).items);
+        setFound((await look<"/api/v1/search">(`/api/v1/search${query({ q: wanted })}`, stop.signal)).items);
       } catch (error) {
         if (stop.signal.aborted) return;
         if (!(error instanceof Problem)) throw error;

@@ -1,24 +1,14 @@
 // Who reads the page. The token stays in this tab's sessionStorage, is sent as a header, and is never
 // put into a URL, a cookie or a log. Tabs of this page give it to one another; signing out ends all.
 import { signal } from "@preact/signals";
-
-export interface Me {
-  mode: "token" | "protected";
-  tenant: string;
-  person: string | null;
-  scopes: string[];
-  expires_at: string | null;
-  now: string;
-  version: string;
-  instance: string;
-  store: string;
-  parts: string[];
-}
+import type { AnswerOf } from "./types";
 
 const kKey = "tenure-token";
 
 export const token = signal(sessionStorage.getItem(kKey) ?? "");
-export const me = signal<Me | null>(null);
+export const me = signal<AnswerOf<"/api/v1/me"> | null>(null);
+/** The version of the process that first answered: its page is this one. */
+export const begun = signal("");
 /** Why a token is asked for; null: none is. */
 export const asked = signal<string | null>(null);
 
@@ -38,8 +28,13 @@ function forget(why: string) {
   asked.value = why;
 }
 
+/** What was pasted, without what stands around a token. */
+const bareOf = (text: string) => text.trim().replace(/^Bearer\s+/i, "");
+/** Whether it can be sent at all: a header takes nothing else. */
+export const isToken = (text: string) => /^[\x21-\x7e]{1,8000}$/.test(bareOf(text));
+
 export function signIn(text: string) {
-  const bare = text.trim().replace(/^Bearer\s+/i, "");
+  const bare = bareOf(text);
   sessionStorage.setItem(kKey, bare);
   token.value = bare;
   asked.value = null;

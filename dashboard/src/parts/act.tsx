@@ -41,10 +41,13 @@ export interface Deed {
   /** What the next step sends besides, when there is more of it to do. */
   more?: (answer: unknown) => Record<string, unknown> | null;
   told?: (answer: unknown) => string;
+  /** What is so by now, when the answer is that nothing was changed. */
+  unchanged?: (answer: unknown) => string | null;
   undo?: (() => Act) | undefined;
 }
 
-const kMaxReason = 500;
+const kMaxReason = 500; // bytes, as the server counts
+const sizeOf = (text: string) => new TextEncoder().encode(text).length;
 
 /** What is asked about now. The frame shows it: the button may go while it is, when the page's acts change. */
 const asking = signal<{ deed: Deed; key: number } | null>(null);
@@ -121,6 +124,7 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
   const [preview, setPreview] = useState("");
   const [under, setUnder] = useState(false);
   const [result, setResult] = useState<string | null>(null);
+  const [changed, setChanged] = useState(true);
   const [problem, setProblem] = useState<Problem | null>(null);
   const stopped = useRef(false);
   // Before anything is painted: a key that is pressed next belongs to the dialog.
@@ -134,7 +138,8 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
   }, []);
 
   const field = deed.reasonField === undefined ? "reason" : deed.reasonField;
-  const ready = !under && (!deed.needsReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed) && (deed.inputs ?? []).every(({ name, fits }) => !fits || fits(values[name] ?? ""));
+  const isLong = sizeOf(reason.trim()) > kMaxReason;
+  const ready = !under && !isLong && (!deed.needsReason || reason.trim() !== "") && (!deed.typed || typed === deed.typed) && (deed.inputs ?? []).every(({ name, fits }) => !fits || fits(values[name] ?? ""));
   const unknown = problem?.slug === "outcome-unknown" || problem?.isAway;
 
   const attempt = async (what: () => Promise<void>) => {
@@ -152,15 +157,18 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
     attempt(async () => {
       let what = withReason(deed.send(values), field, reason.trim());
       let text = "";
+      let not: string | null = null;
       for (let step = 0; ; ++step) {
         const answer = await act(what.method === "DELETE" || what.method === "PUT" ? what : { ...what, key: step ? `${key}-${step}` : key });
         text = [text, deed.told?.(answer) ?? ""].filter(Boolean).join(", ");
+        not = deed.unchanged?.(answer) ?? null;
         const next = deed.more?.(answer);
         if (!next || stopped.current) break;
         what = { ...what, body: { ...(what.body as object), ...next } };
         setPreview(`${text}…`);
       }
-      setResult(text ? `Done: ${text}.` : "Done.");
+      setChanged(not === null);
+      setResult(not !== null ? `Nothing was changed. ${not}` : text ? `Done: ${text}.` : "Done.");
       done();
     });
   const undo = () =>
@@ -184,6 +192,7 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
             <label>
               Reason, for the audit{deed.needsReason ? "" : " (if you like)"}
               <input value={reason} maxLength={kMaxReason} onInput={(event) => setReason(event.currentTarget.value)} />
+              {isLong && <span role="status">At most {kMaxReason} bytes.</span>}
             </label>
           )}
           {deed.typed && (
@@ -196,14 +205,15 @@ function ActDialog({ deed: given, close }: { deed: Deed; close: () => void }) {
         </>
       ) : (
         <p role="status">
-          {result} {deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))} onClick={() => dialog.current?.close()}>See it in the audit</a>}
+          {result} {changed && deed.onRecord !== false && <a href={href("/audit" + query({ act: deed.act, object: deed.object }))} onClick={() => dialog.current?.close()}>See it in the audit</a>}
         </p>
       )}
       {problem && <Trouble problem={problem} />}
+      {problem?.status === 401 && <p>Nothing was changed. Close this, sign in again, and ask once more.</p>}
       {unknown && <p>Whether it happened is not known. Asking again is safe: it happens once.</p>}
       <p class="buttons">
         {under && deed.more && <button type="button" onClick={() => (stopped.current = true)}>Stop</button>}
-        {result !== null && deed.undo && result !== "Undone." && <button type="button" disabled={under} onClick={undo}>Undo</button>}
+        {result !== null && changed && deed.undo && result !== "Undone." && <button type="button" disabled={under} onClick={undo}>Undo</button>}
         <button type="button" onClick={() => dialog.current?.close()}>{result === null ? "Cancel" : "Close"}</button>
         {result === null && (
           <button type="button" class={deed.typed ? "danger" : "main"} disabled={!ready} onClick={send}>

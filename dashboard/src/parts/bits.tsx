@@ -92,11 +92,11 @@ export function Trouble({ problem, again }: { problem: Problem; again?: () => vo
   );
 }
 
-/** Rows of a thing's fields. */
+/** Rows of a thing's fields; what it does not have is not told. */
 export function Fields({ rows }: { rows: [string, ComponentChildren][] }) {
   return (
     <dl class="fields">
-      {rows.map(([name, value]) => (
+      {rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>

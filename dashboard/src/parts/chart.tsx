@@ -1,6 +1,7 @@
 // Lines of figures over time, drawn as SVG. What a line says is said in words and in a table, too.
 import { useState } from "preact/hooks";
 import { exact } from "./time";
+import type { AnswerOf } from "../types";
 
 type Values = (number | null)[];
 
@@ -48,7 +49,7 @@ const kLines: Line[] = [
 ];
 
 /** Requests, errors and latency, each with a line of its own dash and its last figure beside it. */
-export function Chart({ series }: { series: { step_ms: number; since: string | null; from: string | null; values: Record<string, Values> } }) {
+export function Chart({ series }: { series: NonNullable<AnswerOf<"/api/v1/overview">["series"]> }) {
   const [table, setTable] = useState(false);
   const begin = series.from ? Date.parse(series.from) : 0;
   const lines = kLines.map((line) => ({ ...line, values: series.values[line.name] ?? [] })).filter(({ values }) => known(values).length > 0);

@@ -1,11 +1,13 @@
 // The one list: a page of at most 100 rows by a cursor, with its filters in the URL.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { base, query } from "../api";
-import { useLive } from "../live";
+import { query } from "../api";
+import { useAnswer } from "../live";
 import { place, refine } from "../location";
 import { useSteady } from "./steady";
+import { asking, origin, withToken } from "./words";
 import { Command, Trouble } from "./bits";
+import type { Asked, ItemOf, ListPath } from "../types";
 
 export interface Column<Row> {
   title: string;
@@ -19,10 +21,10 @@ export interface Filter {
   options?: string[]; // else it is a text
 }
 
-export interface Listed<Row> {
-  path: string; // of the API
-  key: (row: Row) => string;
-  columns: Column<Row>[];
+export interface Listed<P extends ListPath> {
+  path: Asked<P>; // of the API
+  key: (row: ItemOf<P>) => string;
+  columns: Column<ItemOf<P>>[];
   filters?: Filter[];
   /** What is asked for besides, always. */
   query?: Record<string, string>;
@@ -58,10 +60,10 @@ function useTrail(path: string, name: string) {
   };
 }
 
-export function List<Row>({ of, children }: { of: Listed<Row>; children?: ComponentChildren }) {
+export function List<P extends ListPath>({ of, children }: { of: Listed<P>; children?: ComponentChildren }) {
   const chosen = Object.fromEntries((of.filters ?? []).map(({ name }) => [name, place.value.search.get(name) ?? ""]));
   const trail = useTrail(of.path, of.cursor ?? "cursor");
-  const live = useLive<Answer<Row>>(of.path + (of.whole ? "" : query({ ...of.query, ...chosen, limit: 100, cursor: trail.at })));
+  const live = useAnswer<Answer<ItemOf<P>>>(of.path + (of.whole ? "" : query({ ...of.query, ...chosen, limit: 100, cursor: trail.at })));
   const [, redraw] = useState(0);
   const [hidden, hide] = useHidden(of.path);
   const steady = useSteady(live.data?.items ?? null, live.looks, of.key, of.path + JSON.stringify(chosen) + trail.at, () => redraw((n) => n + 1));
@@ -75,7 +77,7 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
       {of.filters && <Filters filters={of.filters} chosen={chosen} />}
       {children}
       {live.problem && !live.problem.isAway && <Trouble problem={live.problem} again={live.again} />}
-      {live.data === null && !live.problem && <p class="skeleton" aria-busy="true">Looking…</p>}
+      {live.data === null && (!live.problem || live.problem.isAway) && <p class="skeleton" aria-busy="true">Looking…</p>}
       {live.data !== null && rows.length === 0 && (filtered ? <p class="none">Nothing fits.</p> : <Empty of={of.empty} />)}
       {steady.more > 0 && <p><button type="button" class="main" onClick={steady.show}>{steady.more} new</button></p>}
       {rows.length > 0 && (
@@ -106,7 +108,7 @@ export function List<Row>({ of, children }: { of: Listed<Row>; children?: Compon
       )}
       {rows.length > 0 && of.columns.length > 4 && <Columns titles={of.columns.slice(1).map(({ title }) => title)} hidden={hidden} hide={hide} />}
       {(trail.newer || next) && (
-        <nav class="pages" aria-label="Pages">
+        <nav class="pages" aria-label="Pages of the list">
           <button type="button" data-turn="back" disabled={!trail.newer} onClick={() => trail.newer?.()}>
             ‹ back
           </button>
@@ -170,12 +172,12 @@ function Filters({ filters, chosen }: { filters: Filter[]; chosen: Record<string
   );
 }
 
-function Empty({ of }: { of: Listed<unknown>["empty"] }) {
+function Empty({ of }: { of: Listed<ListPath>["empty"] }) {
   return (
     <div class="empty">
       <p>{of.text}</p>
-      {of.curl && <Command line={of.curl(location.origin + base.replace(/\/$/, ""))} />}
-      {of.command && <Command line={of.command} />}
+      {of.curl && <Command line={withToken(of.curl(origin))} />}
+      {of.command && <Command line={asking(of.command)} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // Times are shown exact, in the reader's zone, and as an age by the server's clock.
-import { useEffect, useState } from "preact/hooks";
+import { computed, signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { zone } from "../choices";
 import { ahead } from "../live";
 
@@ -23,22 +24,39 @@ export function span(ms: number): string {
   return `${Math.round(size / unit)} ${name}`;
 }
 
-function useNow(): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return now + ahead.value;
+/** The server's time, second by second while somebody looks: one clock for all times of a page. */
+const second = signal(Date.now());
+setInterval(() => {
+  if (!document.hidden) second.value = Date.now();
+}, 1000);
+const now = () => second.value + ahead.value;
+
+/** How much is left of a hold that was last renewed at `since`. */
+export function Deadline({ since, until }: { since: string; until: string }) {
+  const whole = Math.max(Date.parse(until) - Date.parse(since), 1);
+  const left = Date.parse(until) - now();
+  return <progress class="deadline" max={whole} value={Math.min(Math.max(left, 0), whole)} aria-label={left > 0 ? `${span(left)} left` : "over"} />;
+}
+
+/** Only its text is drawn anew, and only when it reads another way. */
+function Age({ at }: { at: string }) {
+  const text = useMemo(
+    () =>
+      computed(() => {
+        const gone = now() - Date.parse(at);
+        if (Math.abs(gone) < 1000) return "now";
+        return gone >= 0 ? `${span(gone)} ago` : `in ${span(gone)}`;
+      }),
+    [at],
+  );
+  return <span class="age">{text}</span>;
 }
 
 export function Time({ at }: { at: string | null | undefined }) {
-  const now = useNow();
   if (!at) return <span class="none">–</span>;
-  const gone = now - Date.parse(at);
   return (
     <time dateTime={at}>
-      {exact(at)} <span class="age">{gone >= 0 ? `${span(gone)} ago` : `in ${span(gone)}`}</span>
+      {exact(at)} <Age at={at} />
     </time>
   );
 }

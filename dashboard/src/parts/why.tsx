@@ -1,33 +1,16 @@
 // Why a thing is as it is, in the server's words, and what can be done about it.
-import { useLive } from "../live";
+import { useAnswer } from "../live";
 import { href, place } from "../location";
 import { ActButton, type Deed } from "./act";
 import { Command, State, Trouble } from "./bits";
 import { Time } from "./time";
 import { enc, quoted } from "./words";
+import type { AnswerOf, LookPath } from "../types";
 
-interface Action {
-  act: string;
-  title: string;
-  scope: string;
-  allowed: boolean;
-  danger: boolean;
-  method: "POST" | "PUT" | "PATCH" | "DELETE";
-  path: string;
-  body: Record<string, unknown>;
-  command: string;
-}
-
-export interface Explanation {
-  kind: string;
-  id: string;
-  state: string;
-  sentence: string;
-  because: { code: string; text: string; since?: string; until?: string; link?: string }[];
-  next: { text: string; at?: string };
-  actions: Action[];
-  docs: string;
-}
+type Explanation = AnswerOf<"/api/v1/why/lease/{name}">;
+type Action = Explanation["actions"][number];
+/** What the server explains: "lease", "queue-session". */
+type Kind = LookPath extends infer P ? (P extends `/api/v1/why/${infer K}/{${string}}` ? K : never) : never;
 
 /** What an act brings about, in the words of whoever will be asked why they did it. */
 function effectOf(action: Action, name: string): string {
@@ -99,6 +82,7 @@ function objectOf(action: Action, why: Explanation): string | undefined {
 
 interface Step {
   found?: number;
+  broken?: boolean;
   changed?: number;
   records?: number;
   windows?: number;
@@ -109,6 +93,13 @@ function toldOf({ changed, records, windows }: Step): string {
   if (changed !== undefined) return `${changed} changed`;
   if (records !== undefined) return `${records} records`;
   return windows !== undefined ? `${windows} windows` : "";
+}
+
+/** What the server answers to who is late. */
+function unchangedOf(answer: Step): string | null {
+  if (answer.broken === false) return "That grant is over: somebody else has it by now, or nobody.";
+  if (answer.found === 0) return "It is no dead letter any more.";
+  return null;
 }
 
 function deedOf(action: Action, why: Explanation, name: string): Deed {
@@ -129,6 +120,7 @@ function deedOf(action: Action, why: Explanation, name: string): Deed {
       return next_cursor && changed ? { cursor: next_cursor } : null;
     },
     told: (answer) => toldOf((answer ?? {}) as Step),
+    unchanged: (answer) => unchangedOf((answer ?? {}) as Step),
     undo: kUndo.has(action.act) ? () => undoOf(action) : undefined,
     command: action.command,
   };
@@ -141,8 +133,8 @@ function undoOf(action: Action) {
 }
 
 /** `name` is what is typed where an act cannot be taken back. */
-export function Why({ kind, id, name }: { kind: string; id: string; name: string }) {
-  const live = useLive<Explanation>(`/api/v1/why/${kind}/${enc(id)}`, 0.4);
+export function Why({ kind, id, name }: { kind: Kind; id: string; name: string }) {
+  const live = useAnswer<Explanation>(`/api/v1/why/${kind}/${enc(id)}`, 0.4);
   const why = live.data;
   if (!why) return live.problem && !live.problem.isAway ? <Trouble problem={live.problem} again={live.again} /> : <p class="skeleton" aria-busy="true">Looking…</p>;
   const links = why.because.filter((cause) => cause.link && cause.link !== place.value.path);

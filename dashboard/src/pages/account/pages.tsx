@@ -13,9 +13,9 @@ function Account() {
     <Page title="Account">
       <Fields
         rows={[
-          ["Person", <Value value={asker.person} />],
+          ["Person", asker.person && <Value value={asker.person} />],
           ["Tenant", asker.tenant],
-          ["Token ends", <Time at={asker.expires_at} />],
+          ["Token ends", asker.expires_at && <Time at={asker.expires_at} />],
           ["May", asker.scopes.join(", ")],
           ["Server", <Id id={asker.instance} />],
         ]}

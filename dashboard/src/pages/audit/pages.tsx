@@ -5,18 +5,7 @@ import { Page } from "../../parts/page";
 import type { Row } from "../../parts/row";
 import { Time } from "../../parts/time";
 
-interface AuditEntry {
-  sequence: number;
-  at: string;
-  person: string;
-  address: string;
-  act: string;
-  object: string;
-  detail: unknown;
-  request_id: string;
-}
-
-const kAudit: Listed<AuditEntry> = {
+const kAudit: Listed<"/api/v1/audit"> = {
   path: "/api/v1/audit",
   key: (row) => String(row.sequence),
   filters: [

@@ -10,25 +10,10 @@ import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
-interface Entry {
-  source: string;
-  message_id: string;
-  state: string;
-  fence: number;
-  hash?: string;
-  until?: string;
-  attempts: number;
-  crashes: number;
-  error?: string;
-  result?: unknown;
-  received_at: string;
-  updated_at: string;
-}
-
 /** As the server names an entry: a slash of the source is none of the id's own. */
 const idOf = (source: string, message: string) => `${source.replaceAll("%", "%25").replaceAll("/", "%2F")}/${message}`;
 
-const kEntries: Listed<Entry> = {
+const kEntries: Listed<"/api/v1/inbox"> = {
   path: "/api/v1/inbox",
   key: (row) => idOf(row.source, row.message_id),
   filters: [
@@ -58,7 +43,7 @@ const Inbox = () => (
 );
 
 function EntryPage({ of, id }: { of: string; id: string }) {
-  const live = useLive<Entry>(`/api/v1/inbox/${enc(of)}/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/inbox/{source}/{message_id}">(`/api/v1/inbox/${enc(of)}/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -69,13 +54,13 @@ function EntryPage({ of, id }: { of: string; id: string }) {
             rows={[
               ["Source", <a href={href(`/inbox?source=${enc(entry.source)}`)}>{entry.source}</a>],
               ["Fence", entry.fence],
-              ["Until", <Time at={entry.until} />],
+              ["Until", entry.until && <Time at={entry.until} />],
               ["Attempts", entry.attempts],
               ["Crashes", entry.crashes],
               ["Received", <Time at={entry.received_at} />],
               ["Updated", <Time at={entry.updated_at} />],
-              ["Error", <Value value={entry.error} />],
-              ["Hash", <Value value={entry.hash} />],
+              ["Error", entry.error && <Value value={entry.error} />],
+              ["Hash", entry.hash && <Value value={entry.hash} />],
             ]}
           />
           {entry.result !== undefined && <Payload value={entry.result} />}

@@ -8,38 +8,14 @@ import { Why } from "../../parts/why";
 import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
+import type { ItemOf } from "../../types";
 
-interface Job {
-  name: string;
-  topic: string;
-  cron: string | null;
-  every: string | null;
-  time_zone: string;
-  enabled: boolean;
-  paused: { since: string; until: string | null; reason: string } | null;
-  next_run: string | null;
-  last_run: string | null;
-  last_status: string | null;
-  managed_by: string;
-  missed: string;
-  overlap: string;
-  payload: unknown;
-  upcoming?: { time: string; local_time: string; offset: string; flag: string | null }[];
-}
-interface Run {
-  run_id: string;
-  nominal_time: string;
-  kind: string;
-  status: string;
-  attempts: number;
-  finished_at: string | null;
-  error: string | null;
-}
+type Job = ItemOf<"/api/v1/jobs">;
 
 const scheduleOf = (job: Job) => (job.cron ? `${job.cron} (${job.time_zone})` : `every ${job.every}`);
 const stateOf = (job: Job) => (!job.enabled ? "disabled" : job.paused ? "paused" : "ok");
 
-const kJobs: Listed<Job> = {
+const kJobs: Listed<"/api/v1/jobs"> = {
   path: "/api/v1/jobs",
   key: (row) => row.name,
   filters: [
@@ -68,7 +44,7 @@ const Jobs = () => (
   </Page>
 );
 
-const runsOf = (name: string): Listed<Run> => ({
+const runsOf = (name: string): Listed<"/api/v1/jobs/{name}/runs"> => ({
   path: `/api/v1/jobs/${enc(name)}/runs`,
   key: (row) => row.run_id,
   filters: [{ name: "status", title: "Status", options: ["ready", "waiting", "claimed", "retrying", "done", "dead", "skipped"] }],
@@ -85,7 +61,7 @@ const runsOf = (name: string): Listed<Run> => ({
 });
 
 function JobPage({ id }: { id: string }) {
-  const live = useLive<Job>(`/api/v1/jobs/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/jobs/{name}">(`/api/v1/jobs/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -99,7 +75,7 @@ function JobPage({ id }: { id: string }) {
               ["When runs were missed", job.missed],
               ["When one is not over", job.overlap],
               ["Kept by", job.managed_by],
-              ["Payload", <Value value={job.payload} />],
+              ["Payload", job.payload !== null && <Value value={job.payload} />],
             ]}
           />
           <h2>Next times</h2>

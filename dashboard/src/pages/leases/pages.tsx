@@ -3,39 +3,13 @@ import { List, type Listed } from "../../parts/list";
 import { Fields, Id, State, Value } from "../../parts/bits";
 import { Page, Shown } from "../../parts/page";
 import type { Row } from "../../parts/row";
-import { Time, span } from "../../parts/time";
+import { Deadline, Time, span } from "../../parts/time";
 import { Why } from "../../parts/why";
 import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
-interface Lease {
-  name: string;
-  state: string;
-  fence: number;
-  holder: string;
-  term: string;
-  metadata: unknown;
-  ttl_ms: number;
-  granted_at: string | null;
-  renewed_at: string | null;
-  expires_at: string | null;
-  ended_at: string | null;
-  break_reason: string | null;
-  waiters: number;
-  frozen_until: string | null;
-  guard: { pid: number; user: string; since: string } | null;
-}
-interface PastGrant {
-  fence: number;
-  holder: string;
-  granted_at: string;
-  ended_at: string;
-  reason: string;
-  detail: string | null;
-}
-
-const kLeases: Listed<Lease> = {
+const kLeases: Listed<"/api/v1/leases"> = {
   path: "/api/v1/leases",
   key: (row) => row.name,
   filters: [
@@ -64,7 +38,7 @@ const Leases = () => (
 );
 
 function LeasePage({ id }: { id: string }) {
-  const live = useLive<Lease & { history: PastGrant[] }>(`/api/v1/leases/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/leases/{name}">(`/api/v1/leases/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -73,19 +47,19 @@ function LeasePage({ id }: { id: string }) {
           <Why kind="lease" id={id} name={id} />
           <Fields
             rows={[
-              ["Holder", <Value value={lease.holder} />],
+              ["Holder", lease.holder && <Value value={lease.holder} />],
               ["Fence", lease.fence],
-              ["Since", <Time at={lease.granted_at} />],
-              ["Renewed", <Time at={lease.renewed_at} />],
-              ["Until", <Time at={lease.expires_at} />],
-              ["Ended", <Time at={lease.ended_at} />],
-              ["Time to live", lease.ttl_ms ? span(lease.ttl_ms) : "–"],
+              ["Since", lease.granted_at && <Time at={lease.granted_at} />],
+              ["Renewed", lease.renewed_at && <Time at={lease.renewed_at} />],
+              ["Until", lease.expires_at && <><Time at={lease.expires_at} /> {lease.renewed_at && lease.state !== "free" && <Deadline since={lease.renewed_at} until={lease.expires_at} />}</>],
+              ["Ended", lease.ended_at && <Time at={lease.ended_at} />],
+              ["Time to live", lease.ttl_ms && span(lease.ttl_ms)],
               ["Waiting", lease.waiters],
-              ["Term", lease.term ? <Id id={lease.term} /> : "–"],
-              ["Broken because", <Value value={lease.break_reason} />],
-              ["Frozen until", <Time at={lease.frozen_until} />],
-              ["Guarded by", <Value value={lease.guard && `process ${lease.guard.pid} of ${lease.guard.user}`} />],
-              ["Metadata", <Value value={lease.metadata} />],
+              ["Term", lease.term && <Id id={lease.term} />],
+              ["Broken because", lease.break_reason && <Value value={lease.break_reason} />],
+              ["Frozen until", lease.frozen_until && <Time at={lease.frozen_until} />],
+              ["Guarded by", lease.guard && `process ${lease.guard.pid} of ${lease.guard.user}`],
+              ["Metadata", lease.metadata && <Value value={lease.metadata} />],
             ]}
           />
           <h2>Before</h2>
@@ -93,8 +67,8 @@ function LeasePage({ id }: { id: string }) {
           <ol class="history">
             {lease.history.map((grant) => (
               <li key={grant.fence}>
-                <strong>{grant.fence}</strong> {grant.holder} <Time at={grant.granted_at} /> → <Time at={grant.ended_at} />{" "}
-                <em>{grant.reason}</em> {grant.detail}
+                <State word={grant.reason} /> by <strong>{grant.holder}</strong> <span class="age">after {span(Date.parse(grant.ended_at) - Date.parse(grant.granted_at))}, fence {grant.fence}</span> {grant.detail && <em>{grant.detail}</em>}
+                <div class="age"><Time at={grant.granted_at} /> → <Time at={grant.ended_at} /></div>
               </li>
             ))}
           </ol>

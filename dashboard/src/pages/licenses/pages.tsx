@@ -8,28 +8,9 @@ import { Why } from "../../parts/why";
 import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
+import type { AnswerOf } from "../../types";
 
-interface License {
-  id: string;
-  organization: string;
-  name: string | null;
-  key_hint: string;
-  seats: number;
-  seats_used: number;
-  seats_offered: number;
-  seats_remaining: number;
-  draining: boolean;
-  waiting: number;
-  state: string;
-  ttl_seconds: number;
-  valid_from: string | null;
-  valid_until: string | null;
-  revision: number;
-  frozen_until?: string | null;
-  log: { entries: number; head: string };
-}
-
-const kLicenses: Listed<License> = {
+const kLicenses: Listed<"/api/v1/licenses"> = {
   path: "/api/v1/licenses",
   key: (row) => row.id,
   filters: [
@@ -58,20 +39,7 @@ const Licenses = () => (
   </Page>
 );
 
-interface SeatSession {
-  session_id: string;
-  state: string;
-  machine_id: string;
-  person: string;
-  slot: number;
-  started_at: string;
-  last_heartbeat_at: string | null;
-  expires_at: string | null;
-  ended_at: string | null;
-  end_reason: string | null;
-}
-
-const seatsOf = (license: string): Listed<SeatSession> => ({
+const seatsOf = (license: string): Listed<"/api/v1/licenses/{id}/sessions"> => ({
   path: `/api/v1/licenses/${enc(license)}/sessions`,
   key: (row) => row.session_id,
   filters: [
@@ -92,7 +60,7 @@ const seatsOf = (license: string): Listed<SeatSession> => ({
 });
 
 function LicensePage({ id }: { id: string }) {
-  const live = useLive<License>(`/api/v1/licenses/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/licenses/{id}">(`/api/v1/licenses/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -107,8 +75,8 @@ function LicensePage({ id }: { id: string }) {
               ["Seats", `${license.seats_used} of ${license.seats} used, ${license.seats_offered} offered`],
               ["Waiting", license.waiting],
               ["Time to live", span(license.ttl_seconds * 1000)],
-              ["Valid from", <Time at={license.valid_from} />],
-              ["Valid until", <Time at={license.valid_until} />],
+              ["Valid from", license.valid_from && <Time at={license.valid_from} />],
+              ["Valid until", license.valid_until && <Time at={license.valid_until} />],
               ["Log", `${license.log.entries} entries`],
             ]}
           />
@@ -124,7 +92,7 @@ function LicensePage({ id }: { id: string }) {
 const kMostSquares = 500;
 
 /** A square for each seat: a shape and a word for each state, and the figures beside it. */
-function SeatGrid({ license }: { license: License }) {
+function SeatGrid({ license }: { license: AnswerOf<"/api/v1/licenses/{id}"> }) {
   const held = license.seats_used - license.seats_offered;
   const all = Math.min(Math.max(license.seats, license.seats_used), kMostSquares);
   const shapeOf = (n: number) => (n < held ? "■" : n < license.seats_used ? "◐" : "□");
@@ -140,7 +108,7 @@ function SeatGrid({ license }: { license: License }) {
 }
 
 function SeatPage({ id }: { id: string }) {
-  const live = useLive<SeatSession & { license_id: string; ip_address: string; user_agent: string; fence: number }>(`/api/v1/licenses/sessions/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/licenses/sessions/{id}">(`/api/v1/licenses/sessions/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -151,11 +119,11 @@ function SeatPage({ id }: { id: string }) {
             rows={[
               ["Licence", <a href={href(`/licenses/${seat.license_id}`)}>{seat.license_id.slice(0, 13)}…</a>],
               ["Session", <Id id={id} />],
-              ["Person", <Value value={seat.person} />],
+              ["Person", seat.person && <Value value={seat.person} />],
               ["Slot", seat.slot],
               ["Fence", seat.fence],
-              ["Since", <Time at={seat.started_at} />],
-              ["Heartbeat", <Time at={seat.last_heartbeat_at} />],
+              ["Since", seat.started_at && <Time at={seat.started_at} />],
+              ["Heartbeat", seat.last_heartbeat_at && <Time at={seat.last_heartbeat_at} />],
               ["Until", <Time at={seat.ended_at ?? seat.expires_at} />],
               ["Address", <Value value={seat.ip_address} />],
               ["Program", <Value value={seat.user_agent} />],

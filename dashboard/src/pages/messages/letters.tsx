@@ -7,17 +7,7 @@ import { useLive } from "../../live";
 import { act, query } from "../../api";
 import { href, place } from "../../location";
 
-interface DeadLetter {
-  id: string;
-  topic: string;
-  reason: string;
-  attempts: number;
-  crashes: number;
-  died_at: string;
-  last_error: string | null;
-}
-
-const kDeadLetters: Listed<DeadLetter> = {
+const kDeadLetters: Listed<"/api/v1/dead-letters"> = {
   path: "/api/v1/dead-letters",
   key: (row) => row.id,
   filters: [
@@ -35,20 +25,10 @@ const kDeadLetters: Listed<DeadLetter> = {
   empty: { text: "A dead letter is a message that failed as often as it may, or for good. There is none." },
 };
 
-interface Group {
-  topic: string;
-  reason: string;
-  error: string;
-  count: number;
-  first_at: string;
-  last_at: string;
-  id: string;
-}
-
 /** What died alike: mostly there is one cause behind a thousand letters. */
 function Groups() {
   const topic = place.value.search.get("topic") ?? "";
-  const live = useLive<{ items: Group[]; capped: boolean }>(`/api/v1/dead-letters/groups${query({ topic })}`);
+  const live = useLive<"/api/v1/dead-letters/groups">(`/api/v1/dead-letters/groups${query({ topic })}`);
   const groups = live.data?.items ?? [];
   if (groups.length === 0) return null;
   return (

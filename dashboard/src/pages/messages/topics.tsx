@@ -8,21 +8,11 @@ import { Why } from "../../parts/why";
 import { enc, quoted } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
+import type { AnswerOf } from "../../types";
 
-interface Topic {
-  name: string;
-  ready: number;
-  claimed: number;
-  dead: number;
-  oldest_age_ms: number | null;
-  asked_at: string | null;
-  paused: boolean;
-  paused_at: string | null;
-  paused_reason: string | null;
-  settings: Record<string, number>;
-}
+type Topic = AnswerOf<"/api/v1/topics/{topic}">;
 
-const kTopics: Listed<Topic> = {
+const kTopics: Listed<"/api/v1/topics"> = {
   path: "/api/v1/topics",
   key: (row) => row.name,
   columns: [
@@ -38,7 +28,7 @@ const kTopics: Listed<Topic> = {
     text: "A message is work that somebody must do once; its topic says what it is about.",
     curl: (origin) =>
       `curl -X POST ${origin}/api/v1/messages -H 'Content-Type: application/json' -d '{"topic": "mail", "payload": {"to": "ann@example.com"}}'`,
-    command: `tenure message enqueue mail --payload '{"to": "ann@example.com"}'`,
+    command: `tenure message enqueue mail '{"to": "ann@example.com"}'`,
   },
 };
 
@@ -53,7 +43,8 @@ const kWhole = /^[0-9]{1,15}$/;
 
 /** Only what was changed is sent: the rest may be the server's default, and stay it. */
 function settingsOf(topic: Topic): Deed {
-  const changed = (values: Values) => Object.entries(values).filter(([name, value]) => value !== String(topic.settings[name]));
+  const before: Record<string, number> = topic.settings;
+  const changed = (values: Values) => Object.entries(values).filter(([name, value]) => value !== String(before[name]));
   return {
     title: "Change settings",
     of: `of ${topic.name}`,
@@ -68,7 +59,7 @@ function settingsOf(topic: Topic): Deed {
 }
 
 export function TopicPage({ id }: { id: string }) {
-  const live = useLive<Topic>(`/api/v1/topics/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/topics/{topic}">(`/api/v1/topics/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -81,7 +72,7 @@ export function TopicPage({ id }: { id: string }) {
               ["Claimed", topic.claimed],
               ["Dead", <a href={href(`/dead-letters?topic=${enc(topic.name)}`)}>{topic.dead}</a>],
               ["Oldest", topic.oldest_age_ms === null ? "–" : span(topic.oldest_age_ms)],
-              ["Last asked for", <Time at={topic.asked_at} />],
+              ["Last asked for", topic.asked_at && <Time at={topic.asked_at} />],
             ]}
           />
           <h2>Settings</h2>

@@ -1,6 +1,6 @@
 // The first page: what an operator must know, figures, the last hour, processes.
 import { useState } from "preact/hooks";
-import { Command, State } from "../../parts/bits";
+import { Copy, State } from "../../parts/bits";
 import { Chart, Sparkline } from "../../parts/chart";
 import { Page, Shown } from "../../parts/page";
 import type { Row } from "../../parts/row";
@@ -8,34 +8,7 @@ import { Time } from "../../parts/time";
 import { useLive } from "../../live";
 import { href } from "../../location";
 import { may, me } from "../../session";
-
-interface Instance {
-  instance: string;
-  version: string;
-  host: string;
-  started_at: string;
-  last_seen_at: string;
-  left_at: string | null;
-  workers: boolean;
-  requests_per_second: number;
-  clock_gap_ms: number;
-  lanes: number;
-}
-export interface Series {
-  step_ms: number;
-  since: string | null;
-  from: string | null;
-  values: Record<string, (number | null)[]>;
-}
-interface Board {
-  now: string;
-  counted_at: string | null;
-  figures: Record<string, Record<string, number>>;
-  capped: string[];
-  attention: { name: string; severity: "critical" | "warning"; sentence: string; since: string | null; link: string | null; command: string | null }[];
-  instances: Instance[];
-  series: Series | null;
-}
+import type { AnswerOf } from "../../types";
 
 /** What stands on the first page, by name; the rest is told by the pages of its capability. */
 const kFigures: [string, string, string, string][] = [
@@ -51,7 +24,9 @@ const kFigures: [string, string, string, string][] = [
   ["jobs.jobs", "Jobs", "/jobs", "jobs"],
 ];
 
-export const Processes = ({ instances }: { instances: Instance[] }) => (
+type Board = AnswerOf<"/api/v1/overview">;
+
+export const Processes = ({ instances }: { instances: Board["instances"] }) => (
   <div class="table">
     <table>
       <thead><tr><th scope="col">Process</th><th scope="col">Version</th><th scope="col">Seen</th><th scope="col" class="number">Requests/s</th><th scope="col">Workers</th></tr></thead>
@@ -79,8 +54,11 @@ function Attention({ board }: { board: Board }) {
         <ul>
           {board.attention.map((each) => (
             <li key={each.name + each.sentence}>
-              <State word={each.severity} /> <strong>{each.name}</strong> {each.sentence} {each.link && <a href={href(each.link)} aria-label={`Open what ${each.name} is about`}>open ›</a>}
-              {each.command && <Command line={each.command} />}
+              <State word={each.severity} />
+              <div>
+                {each.sentence} {each.link && <a href={href(each.link)} aria-label={`Open what ${each.name} is about`}>open ›</a>}
+                <div class="small">{each.name}{each.command && <> · <code>{each.command}</code><Copy text={each.command} what="the command" /></>}</div>
+              </div>
             </li>
           ))}
         </ul>
@@ -111,7 +89,7 @@ function Figures({ board }: { board: Board }) {
 
 function Overview() {
   const [range, setRange] = useState<"1h" | "24h">("1h");
-  const live = useLive<Board>(may("ops:read") ? `/api/v1/overview?range=${range}` : null);
+  const live = useLive<"/api/v1/overview">(may("ops:read") ? `/api/v1/overview?range=${range}` : null);
   if (!may("ops:read"))
     return (
       <Page title="Overview">
@@ -125,7 +103,7 @@ function Overview() {
         draw={(board) => (
           <>
             <Attention board={board} />
-            <p class="small">Figures of all tenants, counted <Time at={board.counted_at} /></p>
+            <p class="small">Figures of all tenants, last counted <Time at={board.counted_at} />; some are counted once a minute.</p>
             <Figures board={board} />
             <h2>Requests</h2>
             <p>

@@ -8,28 +8,6 @@ import { useLive } from "../../live";
 import { act } from "../../api";
 import { href } from "../../location";
 
-interface Cause {
-  death_reason: string;
-  error_class: string;
-  count: number;
-  sessions: number;
-  oldest: string;
-  newest: string;
-}
-interface Letter {
-  id: string;
-  session: string;
-  key: string;
-  name: string;
-  sequence: number;
-  state: string;
-  death_reason: string;
-  error: string;
-  error_class: string;
-  died_at: string;
-  replayed_at: string | null;
-  followers: number;
-}
 interface Changed {
   found: number;
   changed: number;
@@ -56,7 +34,7 @@ function onLetters(queue: string, path: string, fields: Record<string, unknown>,
 
 /** Mostly there is one cause behind a thousand parked sessions. */
 export function Causes({ queue }: { queue: string }) {
-  const live = useLive<{ items: Cause[] }>(`/api/v1/queues/${enc(queue)}/dead-letters/summary?state=parked`);
+  const live = useLive<"/api/v1/queues/{queue}/dead-letters/summary">(`/api/v1/queues/${enc(queue)}/dead-letters/summary?state=parked`);
   const causes = live.data?.items ?? [];
   if (causes.length === 0) return null;
   return (
@@ -83,7 +61,7 @@ export function Causes({ queue }: { queue: string }) {
   );
 }
 
-const lettersOf = (queue: string): Listed<Letter> => ({
+const lettersOf = (queue: string): Listed<"/api/v1/queues/{queue}/dead-letters"> => ({
   path: `/api/v1/queues/${enc(queue)}/dead-letters`,
   query: { state: "skipped" },
   cursor: "letters",

@@ -5,30 +5,14 @@ import { Page, Shown } from "../../parts/page";
 import { Payload } from "../../parts/payload";
 import type { Row } from "../../parts/row";
 import { Time, span } from "../../parts/time";
-import { Why, type Explanation } from "../../parts/why";
+import { Why } from "../../parts/why";
 import { enc, quoted } from "../../parts/words";
 import { useLive } from "../../live";
 import { go, href } from "../../location";
 import { useEffect } from "preact/hooks";
 import { Causes, Letters } from "./letters";
 
-interface Queue {
-  queue: string;
-  state: string;
-  ordering_scope: string;
-  generation: number;
-  paused: boolean;
-  messages: number;
-  bytes: number;
-  ready_sessions: number;
-  held_sessions: number;
-  parked_sessions: number;
-  oldest_ready_ms: number;
-  utilization: number;
-  settings: Record<string, number | string>;
-}
-
-const kQueues: Listed<Queue> = {
+const kQueues: Listed<"/api/v1/queues"> = {
   path: "/api/v1/queues",
   key: (row) => row.queue,
   columns: [
@@ -55,30 +39,7 @@ const Queues = () => (
   </Page>
 );
 
-interface Session {
-  session: string;
-  key: string;
-  name: string;
-  state: string;
-  generation: number;
-  fence: number;
-  head: number;
-  next: number;
-  depth: number;
-  attempts: number;
-  consumer?: string;
-  lease_expires_at?: string;
-  until?: string;
-  parked_at?: string;
-  death_reason?: string;
-  error?: string;
-  created_at: string;
-  active_at: string;
-  head_enqueued_at: string | null;
-  reason: string;
-}
-
-const sessionsOf = (queue: string): Listed<Session> => ({
+const sessionsOf = (queue: string): Listed<"/api/v1/queues/{queue}/sessions"> => ({
   path: `/api/v1/queues/${enc(queue)}/sessions`,
   key: (row) => row.session,
   filters: [
@@ -99,7 +60,7 @@ const sessionsOf = (queue: string): Listed<Session> => ({
 });
 
 function QueuePage({ id }: { id: string }) {
-  const live = useLive<Queue>(`/api/v1/queues/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/queues/{queue}">(`/api/v1/queues/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -130,19 +91,7 @@ function QueuePage({ id }: { id: string }) {
   );
 }
 
-interface Peeked {
-  id: string;
-  sequence: number;
-  state: string;
-  bytes: number;
-  enqueued_at: string;
-  expires_at: string | null;
-  event_id?: string;
-  payload?: unknown;
-  payload_base64?: string;
-}
-
-const messagesOf = (queue: string, session: string): Listed<Peeked> => ({
+const messagesOf = (queue: string, session: string): Listed<"/api/v1/queues/{queue}/sessions/{id}/messages"> => ({
   path: `/api/v1/queues/${enc(queue)}/sessions/${session}/messages`,
   key: (row) => row.id,
   columns: [
@@ -158,7 +107,7 @@ const messagesOf = (queue: string, session: string): Listed<Peeked> => ({
 });
 
 function SessionPage({ of, id }: { of: string; id: string }) {
-  const live = useLive<Session>(`/api/v1/queues/${enc(of)}/sessions/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/queues/{queue}/sessions/{id}">(`/api/v1/queues/${enc(of)}/sessions/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -170,14 +119,14 @@ function SessionPage({ of, id }: { of: string; id: string }) {
             rows={[
               ["Key", <code>{session.key}</code>],
               ["Id", <Id id={session.session} />],
-              ["Consumer", <Value value={session.consumer} />],
+              ["Consumer", session.consumer && <Value value={session.consumer} />],
               ["Until", <Time at={session.lease_expires_at ?? session.until} />],
               ["Fence", session.fence],
               ["First message", session.head],
               ["Waiting", session.depth],
               ["Attempts of the first", session.attempts],
-              ["Parked", <Time at={session.parked_at} />],
-              ["Error", <Value value={session.error} />],
+              ["Parked", session.parked_at && <Time at={session.parked_at} />],
+              ["Error", session.error && <Value value={session.error} />],
               ["Generation", session.generation],
               ["Created", <Time at={session.created_at} />],
               ["Active", <Time at={session.active_at} />],
@@ -193,7 +142,7 @@ function SessionPage({ of, id }: { of: string; id: string }) {
 
 /** The search knows a session by its id alone; why it is as it is tells its queue. */
 function SessionById({ id }: { id: string }) {
-  const live = useLive<Explanation>(`/api/v1/why/queue-session/${enc(id)}`);
+  const live = useLive<"/api/v1/why/queue-session/{id}">(`/api/v1/why/queue-session/${enc(id)}`);
   const link = live.data?.because[0]?.link;
   useEffect(() => {
     if (link) go(link.endsWith(id) ? link : `${link}/${id}`, true);

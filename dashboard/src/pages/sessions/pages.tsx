@@ -9,20 +9,9 @@ import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
-interface Session {
-  sessionId: string;
-  userObjectId: string;
-  tenantObjectId: string;
-  capacityId: string;
-  sessionKind: number;
-  sessionStartUtc: string;
-  sessionEndUtc: string;
-  isActive: boolean;
-  endReason: string | null;
-}
 const kKinds = ["", "Basic", "Standard", "Premium"];
 
-const kSessions: Listed<Session> = {
+const kSessions: Listed<"/sessions"> = {
   path: "/sessions",
   key: (row) => row.sessionId,
   filters: [
@@ -53,7 +42,7 @@ const Sessions = () => (
 );
 
 function SessionPage({ id }: { id: string }) {
-  const live = useLive<Session>(`/sessions/${enc(id)}`, 0.4);
+  const live = useLive<"/sessions/{id}">(`/sessions/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -69,7 +58,7 @@ function SessionPage({ id }: { id: string }) {
               ["Tenant", <Id id={session.tenantObjectId} />],
               ["Start", <Time at={session.sessionStartUtc} />],
               ["End", <Time at={session.sessionEndUtc} />],
-              ["Ended because", <Value value={session.endReason} />],
+              ["Ended because", session.endReason && <Value value={session.endReason} />],
             ]}
           />
         </Page>

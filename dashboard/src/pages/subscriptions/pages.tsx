@@ -9,26 +9,7 @@ import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
-interface Subscription {
-  name: string;
-  topic: string;
-  url: string;
-  state: string;
-  failures: number;
-  next_try_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-  last_at: string | null;
-  delivered: number;
-  failed: number;
-  delivered_by: string | null;
-  max_in_flight: number;
-  timeout_ms: number;
-  format: string;
-  header_names: string[];
-}
-
-const kSubscriptions: Listed<Subscription> = {
+const kSubscriptions: Listed<"/api/v1/subscriptions"> = {
   path: "/api/v1/subscriptions",
   key: (row) => row.name,
   columns: [
@@ -54,7 +35,7 @@ const Subscriptions = () => (
 );
 
 function SubscriptionPage({ id }: { id: string }) {
-  const live = useLive<Subscription>(`/api/v1/subscriptions/${enc(id)}`, 0.4);
+  const live = useLive<"/api/v1/subscriptions/{name}">(`/api/v1/subscriptions/${enc(id)}`, 0.4);
   return (
     <Shown
       live={live}
@@ -65,14 +46,14 @@ function SubscriptionPage({ id }: { id: string }) {
             rows={[
               ["Topic", <a href={href(`/topics/${enc(row.topic)}`)}>{row.topic}</a>],
               ["Endpoint", row.url],
-              ["Delivered by", <Value value={row.delivered_by} />],
+              ["Delivered by", row.delivered_by && <Value value={row.delivered_by} />],
               ["Delivered", row.delivered],
               ["Failed", row.failed],
               ["Failures in a row", row.failures],
-              ["Next try", <Time at={row.next_try_at} />],
-              ["Last request", <Time at={row.last_at} />],
-              ["Last status", <Value value={row.last_status} />],
-              ["Last error", <Value value={row.last_error} />],
+              ["Next try", row.next_try_at && <Time at={row.next_try_at} />],
+              ["Last request", row.last_at && <Time at={row.last_at} />],
+              ["Last status", row.last_status && <Value value={row.last_status} />],
+              ["Last error", row.last_error && <Value value={row.last_error} />],
               ["Requests at a time", row.max_in_flight],
               ["Time for one", span(row.timeout_ms)],
               ["Form", row.format],

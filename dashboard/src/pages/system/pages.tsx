@@ -8,17 +8,9 @@ import { Why } from "../../parts/why";
 import { useLive } from "../../live";
 import { Processes } from "../overview/pages";
 
-interface Health {
-  status: string;
-  version: string;
-  store: { status: string; engine: string; place: string; installation: string; incarnation: number; warnings?: string[]; frozen_until?: string };
-  background: { name: string; status: string; runs: number; last_run_at: string | null }[];
-}
-type Instances = Parameters<typeof Processes>[0];
-
 function System() {
-  const health = useLive<Health>("/health");
-  const processes = useLive<{ items: Instances["instances"] }>("/api/v1/instances");
+  const health = useLive<"/health">("/health");
+  const processes = useLive<"/api/v1/instances">("/api/v1/instances");
   return (
     <Page title="System">
       <h2>Processes</h2>
@@ -35,8 +27,8 @@ function System() {
                 ["Place", store.place],
                 ["Incarnation", store.incarnation],
                 ["Installation", <code>{store.installation}</code>],
-                ["Frozen until", <Time at={store.frozen_until} />],
-                ["Warnings", <Value value={store.warnings?.join(", ")} />],
+                ["Frozen until", store.frozen_until && <Time at={store.frozen_until} />],
+                ["Warnings", store.warnings?.join(", ")],
                 ["Version", version],
               ]}
             />
@@ -53,16 +45,7 @@ function System() {
   );
 }
 
-interface Setting {
-  name: string;
-  value: string;
-  from: string;
-  shared: boolean;
-  reloads: boolean;
-  does: string;
-}
-
-const kSettings: Listed<Setting> = {
+const kSettings: Listed<"/api/v1/settings"> = {
   path: "/api/v1/settings",
   whole: true,
   key: (row) => row.name,

@@ -9,18 +9,7 @@ import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 
-interface Task {
-  name: string;
-  interval_ms: number;
-  next_run_at: string | null;
-  last_run_at: string | null;
-  runs: number;
-  failures: number;
-  last_error: string | null;
-  holder: string | null;
-}
-
-const kTasks: Listed<Task> = {
+const kTasks: Listed<"/api/v1/tasks"> = {
   path: "/api/v1/tasks",
   whole: true,
   key: (row) => row.name,
@@ -46,7 +35,7 @@ const Tasks = () => (
 
 /** A task is told by the list alone, which is short. */
 function TaskPage({ id }: { id: string }) {
-  const live = useLive<{ items: Task[] }>("/api/v1/tasks");
+  const live = useLive<"/api/v1/tasks">("/api/v1/tasks");
   return (
     <Page title={<>Task {id}</>}>
       <Why kind="task" id={id} name={id} />
@@ -59,12 +48,12 @@ function TaskPage({ id }: { id: string }) {
             <Fields
               rows={[
                 ["Runs every", span(task.interval_ms)],
-                ["Next", <Time at={task.next_run_at} />],
-                ["Last", <Time at={task.last_run_at} />],
+                ["Next", task.next_run_at && <Time at={task.next_run_at} />],
+                ["Last", task.last_run_at && <Time at={task.last_run_at} />],
                 ["Runs", task.runs],
                 ["Failures in a row", task.failures],
-                ["Runs at", <Value value={task.holder} />],
-                ["Last error", <Value value={task.last_error} />],
+                ["Runs at", task.holder && <Value value={task.holder} />],
+                ["Last error", task.last_error && <Value value={task.last_error} />],
               ]}
             />
           );

@@ -10,39 +10,13 @@ import { enc } from "../../parts/words";
 import { useLive } from "../../live";
 import { href } from "../../location";
 import { may } from "../../session";
+import type { ItemOf } from "../../types";
 
-interface Window {
-  window: number;
-  windowStartUtc: string;
-  windowEndUtc: string;
-  sealedUtc: string | null;
-  state: string;
-  records?: number | null;
-  unsentRecords?: number;
-  refusedRecords?: number;
-}
-interface Factor {
-  sessionKind: number;
-  factor: string;
-  fromUtc: string;
-}
-interface Record_ {
-  sessionId: string;
-  sessionKind: number;
-  usage: number;
-  userObjectId: string;
-  capacityId: string;
-}
-interface Refused {
-  recordId: string;
-  window: number;
-  sessionId: string;
-  refusedUtc: string;
-  answer: string;
-}
 const kKinds = ["", "Basic", "Standard", "Premium"];
 
-const kWindows: Listed<Window> = {
+type Factor = ItemOf<"/usage/factors">;
+
+const kWindows: Listed<"/usage/windows"> = {
   path: "/usage/windows",
   key: (row) => String(row.window),
   columns: [
@@ -54,10 +28,10 @@ const kWindows: Listed<Window> = {
     { title: "Unsent", show: (row) => row.unsentRecords ?? "–", number: true },
     { title: "Refused", show: (row) => row.refusedRecords ?? "–", number: true },
   ],
-  empty: { text: "What sessions used is told in windows. None was closed yet.", command: "tenure usage factors" },
+  empty: { text: "What sessions used is told in windows, which close by themselves. None was closed yet." },
 };
 
-const kRefused: Listed<Refused> = {
+const kRefused: Listed<"/usage/refused"> = {
   path: "/usage/refused",
   cursor: "refused",
   key: (row) => row.recordId,
@@ -96,7 +70,7 @@ const kResend: Deed = {
 };
 
 function Factors() {
-  const live = useLive<{ items: Factor[] }>("/usage/factors", 3);
+  const live = useLive<"/usage/factors">("/usage/factors", 3);
   return (
     <>
       <h2>Factors</h2>
@@ -126,7 +100,7 @@ const Usage = () => (
   </Page>
 );
 
-const recordsOf = (window: string): Listed<Record_> => ({
+const recordsOf = (window: string): Listed<"/usage/windows/{window}/records"> => ({
   path: `/usage/windows/${enc(window)}/records`,
   key: (row) => row.sessionId,
   filters: [
@@ -143,16 +117,8 @@ const recordsOf = (window: string): Listed<Record_> => ({
   empty: { text: "No session was active in this window." },
 });
 
-interface Totals {
-  sessions: number;
-  usage: number;
-  fromUtc: string;
-  toUtc: string;
-  complete: boolean;
-}
-
 function WindowPage({ id }: { id: string }) {
-  const totals = useLive<Totals>(`/usage/totals?fromWindow=${enc(id)}&toWindow=${enc(id)}`, 3);
+  const totals = useLive<"/usage/totals">(`/usage/totals?fromWindow=${enc(id)}&toWindow=${enc(id)}`, 3);
   return (
     <Page title={<>Usage window {id}</>}>
       <Why kind="usage" id={id} name={id} />

@@ -12,41 +12,7 @@ import { useLive } from "../../live";
 import { href } from "../../location";
 import { Explain } from "./explain";
 
-interface Source {
-  name: string;
-  host: string;
-  secrets: number;
-  secrets_loaded: number;
-  refused: number;
-  hooks: { hook: string; last_delivery_at: string | null; last_ping_at: string | null }[];
-}
-interface Event {
-  event_id: string;
-  source: string;
-  hook: string;
-  delivery_id: string;
-  event: string;
-  action: string | null;
-  repository: string | null;
-  entity: { type: string; id: string; previous?: string };
-  sender: string | null;
-  received_at: string;
-  bytes: number;
-  messages: number;
-  headers: unknown;
-}
-interface Way {
-  bot: string;
-  message_id: string;
-  state: string;
-  key?: string;
-  name?: string;
-  session?: string;
-  sequence?: number;
-  replay?: boolean;
-}
-
-const kEvents: Listed<Event> = {
+const kEvents: Listed<"/api/v1/webhooks/events"> = {
   path: "/api/v1/webhooks/events",
   key: (row) => row.event_id,
   filters: [
@@ -72,7 +38,7 @@ const kEvents: Listed<Event> = {
 };
 
 function Sources() {
-  const live = useLive<{ items: Source[] }>("/api/v1/webhooks/sources");
+  const live = useLive<"/api/v1/webhooks/sources">("/api/v1/webhooks/sources");
   const sources = live.data?.items ?? [];
   if (live.data && sources.length === 0)
     return (
@@ -123,7 +89,7 @@ function Body({ id }: { id: string }) {
 }
 
 function EventPage({ id }: { id: string }) {
-  const live = useLive<Event & { ways: Way[] }>(`/api/v1/webhooks/events/${enc(id)}`);
+  const live = useLive<"/api/v1/webhooks/events/{id}">(`/api/v1/webhooks/events/${enc(id)}`);
   return (
     <Shown
       live={live}
@@ -132,12 +98,12 @@ function EventPage({ id }: { id: string }) {
           <Fields
             rows={[
               ["Id", <Id id={event.event_id} />],
-              ["Repository", <Value value={event.repository} />],
+              ["Repository", event.repository && <Value value={event.repository} />],
               ["Entity", event.entity.type ? `${event.entity.type}/${event.entity.id}` : "–"],
-              ["Sender", <Value value={event.sender} />],
+              ["Sender", event.sender && <Value value={event.sender} />],
               ["Received", <Time at={event.received_at} />],
               ["Source", event.source],
-              ["Hook", <Value value={event.hook} />],
+              ["Hook", event.hook && <Value value={event.hook} />],
               ["Delivery", <Id id={event.delivery_id} />],
               ["Bytes", event.bytes],
               ["Headers", <Value value={event.headers} />],
@@ -145,9 +111,9 @@ function EventPage({ id }: { id: string }) {
           />
           <Command line={`tenure webhook show ${event.event_id}`} />
           <h2>Where it went</h2>
-          {event.ways.length === 0 && <p class="none">No bot wanted it.</p>}
+          {(event.ways ?? []).length === 0 && <p class="none">No bot wanted it.</p>}
           <ul class="tasks">
-            {event.ways.map((way) => (
+            {(event.ways ?? []).map((way) => (
               <li key={way.message_id}>
                 <State word={way.state} /> {way.session ? <a href={href(`/queues/${enc(way.bot)}/${way.session}`)}>{way.bot}: {way.name}</a> : <a href={href(`/messages/${way.message_id}`)}>{way.bot}</a>}
                 {way.sequence !== undefined && `, message ${way.sequence}`}{way.replay && ", once more"}
