@@ -21,7 +21,7 @@ class TokenSource {
  public:
   virtual ~TokenSource() = default;
 
-  /// A token for "https://storage.azure.com/.default" or "https://cosmos.azure.com/.default". Takes
+  /// A token for "https://storage.azure.com/.default", or with cosmos or redis in that place. Takes
   /// at most about `timeout`. What it throws is a failed try; AccessDenied: whoever asked is refused.
   virtual AccessToken Get(std::string_view scope, std::chrono::milliseconds timeout) = 0;
 };

@@ -147,7 +147,7 @@ struct ProviderOptions {
   /// redis:// only: it may be another machine, though everybody on the way can read and change what
   /// is said.
   bool allow_plaintext = false;
-  /// azblob:// and cosmos:// only: who asks.
+  /// azblob://, cosmos:// and rediss:// only: who asks.
   AzureOptions azure{};
 };
 

@@ -200,6 +200,23 @@ void WarnBeside(std::string_view used, std::string_view beside) {
 
 }  // namespace
 
+std::shared_ptr<TokenCache> FindTokens(const std::string& scope, const std::string& ca_file,
+                                       const leases::AzureOptions& options) {
+  const std::string mode = OptionOr(options.mode, "TENURE_AZURE_MODE");
+  Way way;
+  if (options.credential) {
+    if (!mode.empty()) WarnBeside("a credential", "azure.mode");
+    way = {"injected", fmt::format("{}", static_cast<const void*>(options.credential.get())),
+           [&] { return options.credential; }};
+  } else {
+    way = Ways(options, ca_file).Named(mode.empty() ? "default" : mode);
+  }
+  return TokenCaches::Find(fmt::format("{} {} {} {}", way.mode, scope, ca_file, way.key), [&] {
+    return std::make_shared<TokenCache>(way.make(), scope, way.mode,
+                                        std::make_shared<ProviderCounters>(), TokenCache::Timing{});
+  });
+}
+
 AzureIdentity FindIdentity(const AzureAddress& address, const leases::AzureOptions& options,
                            ProviderCounters& counters) {
   const std::string mode = OptionOr(options.mode, "TENURE_AZURE_MODE");
@@ -208,23 +225,10 @@ AzureIdentity FindIdentity(const AzureAddress& address, const leases::AzureOptio
     if (!mode.empty()) WarnBeside("a connection string", "azure.mode");
     return {.key = address.connection.key};
   }
-  const std::string scope =
-      address.cosmos ? "https://cosmos.azure.com/.default" : "https://storage.azure.com/.default";
-  Way way;
-  if (options.credential) {
-    if (!mode.empty()) WarnBeside("a credential", "azure.mode");
-    way = {"injected", fmt::format("{}", static_cast<const void*>(options.credential.get())),
-           [&] { return options.credential; }};
-  } else {
-    way = Ways(options, address.ca_file).Named(mode.empty() ? "default" : mode);
-  }
   AzureIdentity identity;
-  identity.tokens =
-      TokenCaches::Find(fmt::format("{} {} {} {}", way.mode, scope, address.ca_file, way.key), [&] {
-        return std::make_shared<TokenCache>(way.make(), scope, way.mode,
-                                            std::make_shared<ProviderCounters>(),
-                                            TokenCache::Timing{});
-      });
+  identity.tokens = FindTokens(
+      address.cosmos ? "https://cosmos.azure.com/.default" : "https://storage.azure.com/.default",
+      address.ca_file, options);
   counters.Include(identity.tokens->counters());
   return identity;
 }

@@ -12,6 +12,8 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/read_file.hpp"
+#include "client/azure/connection_string.hpp"
+#include "client/azure/identity.hpp"
 #include "client/url_parameters.hpp"
 
 namespace tenure::client {
@@ -100,8 +102,21 @@ void ReadParameters(std::string_view query, RedisAddress& address) {
   parameters.Finish();
 }
 
+/// What the environment says of Azure is not meant for a Redis of this machine.
+void FindRedisTokens(const leases::AzureOptions& who, RedisAddress& address) {
+  const bool is_said = who.credential || !who.mode.empty();
+  if (!is_said && (!address.tls || OptionOr("", "TENURE_AZURE_MODE").empty())) return;
+  if (!address.password.empty()) {
+    base::LogWarn("leases.two_credentials",
+                  "A credential of Azure is given beside a password, which is used.", {});
+    return;
+  }
+  if (!address.tls) RefuseAddress("has no TLS, which tokens of Azure need: use rediss://");
+  address.tokens = FindTokens("https://redis.azure.com/.default", address.ca_file, who);
+}
+
 void CheckTogether(const RedisAddress& address) {
-  if (!address.user.empty() && address.password.empty())
+  if (!address.user.empty() && address.password.empty() && !address.tokens)
     RefuseAddress("names a user without a password; give password_file");
   const bool any_file =
       !address.ca_file.empty() || !address.cert_file.empty() || !address.key_file.empty();
@@ -142,8 +157,9 @@ RedisAddress ParseRedisUrl(std::string_view url, const leases::ProviderOptions& 
     if (!path.empty()) address.db = PartNumber(path, 1'000'000, "database");
   }
   ReadParameters(query, address);
-  CheckTogether(address);
   if (address.ca_file.empty() && address.tls) address.ca_file = options.ca_file;
+  FindRedisTokens(options.azure, address);
+  CheckTogether(address);
   const bool in_clear = !address.tls && !is_unix && !IsLoopbackHost(address.host);
   if (in_clear && !options.allow_plaintext)
     throw std::invalid_argument(fmt::format(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,8 @@
 #include "tenure/leases/provider.hpp"
 
 namespace tenure::client {
+
+class TokenCache;
 
 /// How a Redis is reached, and what is asked of it.
 struct RedisAddress {
@@ -17,6 +20,8 @@ struct RedisAddress {
   bool tls = false;
   std::string user{};
   std::string password{};
+  /// Of Microsoft Entra, in place of a password; without a user the token says who that is.
+  std::shared_ptr<TokenCache> tokens{};
   std::int64_t db = 0;
 
   std::string prefix = "tenure:";                 ///< of all keys and of the channel
@@ -31,7 +36,8 @@ struct RedisAddress {
 bool IsRedisUrl(std::string_view url);
 
 /// "rediss://[user[:password]@]host[:6379][/db][?…]", "redis://…" of this machine (of another one
-/// with `allow_plaintext`), "redis+unix:///path.sock". Reads the password's file. Throws
+/// with `allow_plaintext`), "redis+unix:///path.sock". Reads the password's file; finds who gives tokens
+/// where the program or the environment says who it is to Azure. Throws
 /// std::invalid_argument that says what is wrong and repeats no secret.
 RedisAddress ParseRedisUrl(std::string_view url, const leases::ProviderOptions& options);
 

@@ -120,7 +120,7 @@ void RedisBell::Listen() {
   if (subscribed.is_error()) ThrowRedisError(subscribed, false);
   Enter(State::kListens);
   bool asked = false;  // whether it is there
-  while (true) {
+  while (!link->IsOutdated(BootClock().NowMs() + kPongMs)) {
     const auto reply = link->Read(BootClock().NowMs() + (asked ? kPongMs : kQuietMs));
     if (!reply && asked) throw WireError("it does not answer any more");
     asked = !reply;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/moved_clock.hpp"
 #include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
 #include "tenure/leases/manager.hpp"
@@ -31,6 +32,10 @@ void Pause() { std::this_thread::sleep_for(Milliseconds(5)); }
 bool IsFrozen(const AcquireOutcome& outcome) {
   const auto* held = std::get_if<HeldByAnother>(&outcome);
   return held && held->reason == HeldReason::kFrozen;
+}
+/// For how much longer; nothing: it is not frozen.
+Milliseconds FrozenFor(const AcquireOutcome& outcome) {
+  return IsFrozen(outcome) ? std::get<HeldByAnother>(outcome).retry_after : Milliseconds(0);
 }
 
 /// Asks until the Redis answers.
@@ -219,6 +224,46 @@ TEST(RedisLeases, ARedisThatStartsLateInASecondGrantsNothingForItsWholeLongestTt
     outcome = connection->Acquire(request, kAmple);
   }
   EXPECT_GE(std::get<Grant>(outcome).granted_at_ms, started_ms + 1'000);
+}
+
+constexpr Milliseconds kHour{3'600'000};
+
+/// Its uptime is the difference of two times of day.
+TEST(RedisLeases, AStepOfItsClockDoesNotEndTheFreezeForWhoHadLookedBefore) {
+  const support::MovedClock clock;
+  const RedisServer server({.durable = false, .environment = clock.Environment()});
+  const auto connection = OpenProvider(server.Url("max_ttl=1h"))->Connect();
+  clock.Move(2 * kHour.count());
+  EXPECT_GT(FrozenFor(connection->Acquire(AskFor("a"), kAmple)), kHour - Milliseconds(60'000));
+}
+
+TEST(RedisLeases, WhoWasThereBeforeCountsTheWholeFreezeFromWhenItMetTheRedisAgain) {
+  const support::MovedClock clock;
+  RedisServer server({.durable = false, .environment = clock.Environment()});
+  const auto connection = OpenProvider(server.Url("max_ttl=1h"))->Connect();
+  connection->Get("a", kAmple);
+  server.Kill();
+  server.Start();
+  clock.Move(900);
+  while (server.Command({"info", "server"}).find("uptime_in_seconds:0\r") != std::string::npos)
+    Pause();
+  EXPECT_GE(FrozenFor(AcquireStubbornly(*connection, AskFor("a"))), kHour);
+}
+
+/// A program that had been refused could come first after a restart, and freeze for less than what others had
+/// been promised.
+TEST(RedisLeases, WhoHasGrantedForLongerMakesTheFreezeOfARedisThatHasForgottenThatAsLongAgain) {
+  RedisServer server({.durable = false});
+  const auto connection = OpenProvider(server.Url("max_ttl=1h"))->Connect();
+  connection->Get("a", kAmple);
+  server.Kill();
+  server.Start();
+  const auto brief = OpenProvider(server.Url("max_ttl=1s"))->Connect();
+  AcquireRequest request = AskFor("a");
+  request.ttl = Milliseconds(1'000);
+  EXPECT_LT(FrozenFor(brief->Acquire(request, kAmple)), Milliseconds(60'000));
+  EXPECT_TRUE(IsFrozen(AcquireStubbornly(*connection, AskFor("b"))));
+  EXPECT_GT(FrozenFor(brief->Acquire(request, kAmple)), kHour - Milliseconds(60'000));
 }
 
 /// A Redis and its replica behind one address, which is moved from one to the other.

@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.hpp"
+#include "base/json_view.hpp"
+#include "client/azure/token_cache.hpp"
+#include "client/failure.hpp"
 #include "tenure/leases/errors.hpp"
 
 namespace tenure::client {
@@ -33,28 +37,82 @@ std::string_view CodeOf(const RedisReply& error, std::span<const std::string_vie
   return code;
 }
 
+/// Who a token of Entra says that its owner is: the user at a Redis of Azure.
+std::string ObjectIdIn(std::string_view token) {
+  const std::size_t first = token.find('.');
+  const std::size_t last = token.rfind('.');
+  if (first != std::string_view::npos && first < last)
+    if (const auto claims = base::DecodeBase64Url(token.substr(first + 1, last - first - 1)))
+      if (const auto object = base::JsonView::Parse(*claims))
+        if (const auto id = object->Find("oid")) return id->Text().value_or("");
+  return {};
+}
+
 }  // namespace
 
 RedisLink::RedisLink(const RedisAddress& address, const WireTls* tls, int cancel_fd,
                      std::int64_t until_ms)
-    : wire_(address, tls, cancel_fd, until_ms) {
-  if (!address.password.empty()) {
-    RedisCommand auth{"AUTH"};
-    if (!address.user.empty()) auth.emplace_back(address.user);
-    auth.emplace_back(address.password);
-    const RedisReply reply = Ask(auth, until_ms);
-    if (reply.is_error())
-      throw AccessDenied(
-          fmt::format("the Redis does not take the password: {}", Shown(reply.code())), {});
-  }
+    : user_(address.user), tokens_(address.tokens), wire_(address, tls, cancel_fd, until_ms) {
+  if (!address.password.empty()) SayWho(address.user, address.password, until_ms);
   if (address.db == 0) return;
   const std::string db = std::to_string(address.db);
   const RedisReply reply = Ask(RedisCommand{"SELECT", db}, until_ms);
   if (reply.is_error()) ThrowRedisError(reply, false);
 }
 
+void RedisLink::SayWho(const std::string& user, const std::string& password,
+                       std::int64_t until_ms) {
+  RedisCommand auth{"AUTH"};
+  if (!user.empty()) auth.emplace_back(user);
+  auth.emplace_back(password);
+  const RedisReply reply = AskAll({&auth, 1}, until_ms).front();
+  if (reply.is_error())
+    throw AccessDenied(fmt::format("the Redis does not take the {}: {}",
+                                   tokens_ ? "token" : "password", Shown(reply.code())),
+                       {});
+}
+
+/// Does nothing while the one that was shown is the newest.
+void RedisLink::ShowToken(std::int64_t until_ms) {
+  const CasCall call{.until_ms = until_ms};
+  const std::string newest = LeaseCall({}, [&] { return tokens_->Get(call); });
+  if (newest == token_) return;
+  const auto show = [&](const std::string& token) {
+    const std::string user = user_.empty() ? ObjectIdIn(token) : user_;
+    if (user.empty())
+      throw AccessDenied(
+          "the token of Azure does not say whose it is (oid): name the user in the address", {});
+    SayWho(user, token, until_ms);
+    token_ = token;
+  };
+  try {
+    show(newest);
+  } catch (const AccessDenied&) {  // it may have been revoked, or have ended on the way
+    const auto fresh = LeaseCall({}, [&] { return tokens_->InPlaceOf(newest, call); });
+    if (!fresh) throw;
+    show(*fresh);
+  }
+}
+
+bool RedisLink::IsOutdated(std::int64_t until_ms) const {
+  return tokens_ && LeaseCall({}, [&] { return tokens_->Get({.until_ms = until_ms}); }) != token_;
+}
+
 std::vector<RedisReply> RedisLink::Ask(std::span<const RedisCommand> commands,
                                        std::int64_t until_ms) {
+  if (tokens_) {
+    try {
+      ShowToken(until_ms);
+    } catch (...) {
+      wire_.anything_sent = false;  // of the commands
+      throw;
+    }
+  }
+  return AskAll(commands, until_ms);
+}
+
+std::vector<RedisReply> RedisLink::AskAll(std::span<const RedisCommand> commands,
+                                          std::int64_t until_ms) {
   wire_.anything_sent = false;
   wire_.Send(ToWire(commands), until_ms);
   std::vector<RedisReply> replies;

@@ -12,7 +12,8 @@
 
 namespace tenure::client {
 
-/// A connection that has said who it is and chosen its database. After a WireError it is of no use.
+/// A connection that has said who it is and chosen its database. Who shows tokens says so again with each
+/// new one, long before the old one ends. After a WireError it is of no use.
 /// Threads: one at a time.
 class RedisLink {
  public:
@@ -26,6 +27,8 @@ class RedisLink {
 
   // For who listens.
   void Send(const RedisCommand& command, std::int64_t until_ms);
+  /// Who listens cannot say anew who it is: the connection has come to its end.
+  bool IsOutdated(std::int64_t until_ms) const;
   /// Nothing: the time was over.
   std::optional<RedisReply> Read(std::int64_t until_ms);
 
@@ -34,6 +37,13 @@ class RedisLink {
   bool IsStale() { return wire_.IsStale(); }
 
  private:
+  std::vector<RedisReply> AskAll(std::span<const RedisCommand> commands, std::int64_t until_ms);
+  void SayWho(const std::string& user, const std::string& password, std::int64_t until_ms);
+  void ShowToken(std::int64_t until_ms);
+
+  const std::string user_;
+  const std::shared_ptr<TokenCache> tokens_;  // null: none
+  std::string token_;                         // that was shown last
   Wire wire_;
   ReplyParser parser_;
 };

@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/time_text.hpp"
+#include "client/azure/token_cache.hpp"
 #include "client/redis/scripts.hpp"
 #include "tenure/clock.hpp"
 #include "tenure/leases/errors.hpp"
@@ -22,6 +23,15 @@ using leases::ProviderUnavailable;
 
 constexpr std::chrono::milliseconds kUsualMaxTtl{300'000};
 constexpr std::int64_t kOpenMs = 5'000;
+
+/// 0: there is none.
+std::int64_t NumberIn(const RedisReply& reply, std::size_t place) {
+  std::int64_t number = 0;
+  if (place >= reply.items.size()) return number;
+  const std::string& text = reply.items[place].text;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
 }  // namespace
 
@@ -43,10 +53,11 @@ RedisStore::RedisStore(RedisAddress address)
     CheckFit(facts);
     advice_ = WhyItMayForget(facts);
     durable_ = advice_.empty();
-    if (!durable_) AgreeOnTtl(link, until_ms);
+    const std::int64_t frozen_ms = durable_ ? 0 : AgreeOnTtl(link, until_ms);
     const base::Lock lock(mutex_);
     facts_ = facts;
     heard_ms_ = BootClock().NowMs();
+    apart_until_ms_ = heard_ms_ + frozen_ms;
   } catch (const WireError& error) {
     throw ProviderUnavailable(fmt::format("no Redis answers: {}", error.what()), {});
   }
@@ -90,10 +101,14 @@ void RedisStore::Meet(RedisLink& link, std::int64_t until_ms) {
             forgets),
         {});
   // It may have forgotten that, too.
-  if (!durable_) AgreeOnTtl(link, until_ms);
+  const std::int64_t frozen_ms = durable_ ? 0 : AgreeOnTtl(link, until_ms);
   const base::Lock lock(mutex_);
   const std::int64_t now_ms = BootClock().NowMs();
-  if (Compare(*facts_, facts, now_ms - heard_ms_) == Meeting::kAnother) {
+  const std::int64_t silent_ms = now_ms - heard_ms_;
+  const Meeting meeting = Compare(*facts_, facts, silent_ms);
+  if (!durable_ && meeting == Meeting::kRestarted)
+    apart_until_ms_ = now_ms + (silent_ms < max_ttl_.count() ? max_ttl_.count() : frozen_ms);
+  if (meeting == Meeting::kAnother) {
     apart_until_ms_ = now_ms + max_ttl_.count();
     base::LogWarn("leases.another_redis",
                   "Another Redis answers than before; it may lack the last grants, so nothing is "
@@ -104,14 +119,18 @@ void RedisStore::Meet(RedisLink& link, std::int64_t until_ms) {
   heard_ms_ = now_ms;
 }
 
-void RedisStore::AgreeOnTtl(RedisLink& link, std::int64_t until_ms) {
+std::int64_t RedisStore::AgreeOnTtl(RedisLink& link, std::int64_t until_ms) {
   const RedisScript& script = SettingsScript();
   const std::string wanted = std::to_string(max_ttl_.count());
-  const RedisReply reply = link.Ask(
-      RedisCommand{"EVAL", script.text, "0", address_.prefix, "0", "0", "", wanted}, until_ms);
+  const bool is_known = [&] {
+    const base::Lock lock(mutex_);
+    return facts_.has_value();
+  }();
+  const RedisReply reply = link.Ask(RedisCommand{"EVAL", script.text, "0", address_.prefix, "0",
+                                                 "0", "", wanted, is_known ? "again" : ""},
+                                    until_ms);
   if (reply.is_error()) ThrowRedisError(reply, false);
-  std::int64_t agreed_ms = 0;
-  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), agreed_ms);
+  const std::int64_t agreed_ms = NumberIn(reply, 0);
   if (agreed_ms < leases::kMinTtl.count() || agreed_ms > leases::kMaxTtl.count())
     throw leases::UnfitStore(
         fmt::format("the key {}settings of the Redis has no max_ttl that makes sense",
@@ -134,6 +153,7 @@ void RedisStore::AgreeOnTtl(RedisLink& link, std::int64_t until_ms) {
                     base::DurationText(agreed_ms), base::DurationText(max_ttl_.count())),
         {});
   }
+  return NumberIn(reply, 1);
 }
 
 std::int64_t RedisStore::ApartMs() const {
@@ -166,6 +186,11 @@ leases::ProviderStats RedisStore::stats() const {
                               .outcome = key.second,
                               .count = value.first,
                               .seconds = value.second});
+  if (address_.tokens) {
+    leases::ProviderStats tokens = address_.tokens->counters()->stats();
+    stats.token_fetches = std::move(tokens.token_fetches);
+    stats.token_remaining_seconds = tokens.token_remaining_seconds;
+  }
   return stats;
 }
 

@@ -33,6 +33,11 @@ struct RedisScript {
 ///  - Any other grants nothing until its process has been up for `max_ttl`, the longest ttl that it
 ///    ever grants: whoever was granted something that it forgot has stopped believing by then. That
 ///    needs no memory of its own, and is decided inside of the script that grants.
+///    Its uptime is a difference of times of day, and so is wrong after a step of that machine's
+///    clock. So a provider also counts for itself, by its own clock: for `max_ttl` from when it met
+///    a process that began after the one before was last heard of, if that was less than `max_ttl`
+///    ago; else for what the first script that it ran there said was left. What is not covered: a
+///    step between the start and the first look of a program that had not been there for long.
 ///  - After a failover the process that answers has been up for long and lacks the last writes. A
 ///    provider that was there before notices another process, or another history of writes, and
 ///    itself grants nothing for `max_ttl`. One that was not there cannot: across a failover L1 is
@@ -65,7 +70,8 @@ class RedisStore {
 
  private:
   void Meet(RedisLink& link, std::int64_t until_ms);
-  void AgreeOnTtl(RedisLink& link, std::int64_t until_ms);
+  /// For how much longer the Redis grants nothing.
+  std::int64_t AgreeOnTtl(RedisLink& link, std::int64_t until_ms);
   RedisFacts AskFacts(RedisLink& link, std::int64_t until_ms) const;
 
   const RedisAddress address_;

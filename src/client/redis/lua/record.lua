@@ -85,6 +85,11 @@ local function wake()
   if redis.call('ZCARD', key_of('q', name)) > 0 then redis.call('PUBLISH', prefix .. 'wake', name) end
 end
 
+-- The longest ttl on which all programs agreed; 0: there is none that makes sense.
+local function agreed_ttl()
+  return tonumber(redis.call('HGET', prefix .. 'settings', 'max_ttl') or '0') or 0
+end
+
 -- Until when nothing is granted; 0: it is. Nobody who was granted something before this process
 -- started can believe in it once the process has been up for the longest ttl. Redis cuts its start
 -- and the time to seconds before it subtracts them, so it may say 1 a moment after its start. What
@@ -94,7 +99,7 @@ local function frozen_until()
   if may_forget > 0 then
     local uptime = tonumber(string.match(redis.call('INFO', 'server'), 'uptime_in_seconds:(%d+)'))
     local latest_start = (math.floor(now / 1000) - uptime + 1) * 1000
-    at = math.max(at, latest_start + may_forget)
+    at = math.max(at, latest_start + math.max(may_forget, agreed_ttl()))
   end
   return at > now and at or 0
 end
