@@ -104,10 +104,10 @@ namespace {
 
 /// What was asked is carried out by whoever has it, also when nobody listens any more.
 template <class Answer>
-Answer AskOver(const LedgerLink::Network& network,
+Answer AskOver(const LedgerLink::Network& network, LedgerLink::Kind kind,
                std::function<Answer(LedgerRedis&, std::int64_t)> ask) {
   const auto answer = std::make_shared<std::optional<Answer>>();
-  network([answer, ask = std::move(ask)](LedgerRedis& redis, std::int64_t now_ms) {
+  network(kind, [answer, ask = std::move(ask)](LedgerRedis& redis, std::int64_t now_ms) {
     *answer = ask(redis, now_ms);
   });
   return std::move(**answer);
@@ -121,22 +121,25 @@ std::vector<Each> Own(std::span<const Each> all) {
 }  // namespace
 
 R::Greeting LedgerLink::Greet() {
-  return AskOver<Greeting>(
-      network_, [](LedgerRedis& redis, std::int64_t now_ms) { return redis.Greet(now_ms); });
+  return AskOver<Greeting>(network_, Kind::kOther, [](LedgerRedis& redis, std::int64_t now_ms) {
+    return redis.Greet(now_ms);
+  });
 }
 
 std::optional<R::Beats> LedgerLink::Beat(const Under& under, std::int64_t half_horizon_ms,
                                          std::span<const BeatAsked> asked) {
-  return AskOver<std::optional<Beats>>(network_, [under, half_horizon_ms, asked = Own(asked)](
-                                                     LedgerRedis& redis, std::int64_t now_ms) {
-    return redis.Beat(now_ms, under, half_horizon_ms, asked);
-  });
+  return AskOver<std::optional<Beats>>(
+      network_, Kind::kBeat,
+      [under, half_horizon_ms, asked = Own(asked)](LedgerRedis& redis, std::int64_t now_ms) {
+        return redis.Beat(now_ms, under, half_horizon_ms, asked);
+      });
 }
 
 std::optional<std::vector<bool>> LedgerLink::Put(const Under& under, std::int64_t not_after_ms,
                                                  std::span<const PutAsked> asked) {
   return AskOver<std::optional<std::vector<bool>>>(
-      network_, [under, not_after_ms, asked = Own(asked)](LedgerRedis& redis, std::int64_t now_ms) {
+      network_, Kind::kPut,
+      [under, not_after_ms, asked = Own(asked)](LedgerRedis& redis, std::int64_t now_ms) {
         return redis.Put(now_ms, under, not_after_ms, asked);
       });
 }
@@ -144,15 +147,17 @@ std::optional<std::vector<bool>> LedgerLink::Put(const Under& under, std::int64_
 std::optional<R::Sight> LedgerLink::Look(const Under& under, std::int64_t margin_ms,
                                          std::span<const std::string> seats) {
   return AskOver<std::optional<Sight>>(
-      network_, [under, margin_ms, seats = Own(seats)](LedgerRedis& redis, std::int64_t now_ms) {
+      network_, Kind::kOther,
+      [under, margin_ms, seats = Own(seats)](LedgerRedis& redis, std::int64_t now_ms) {
         return redis.Look(now_ms, under, margin_ms, seats);
       });
 }
 
 bool LedgerLink::Drop(const Under& under, std::span<const Over> over) {
-  return AskOver<bool>(network_, [under, over = Own(over)](LedgerRedis& redis, std::int64_t) {
-    return redis.Drop(under, over);
-  });
+  return AskOver<bool>(network_, Kind::kOther,
+                       [under, over = Own(over)](LedgerRedis& redis, std::int64_t) {
+                         return redis.Drop(under, over);
+                       });
 }
 
 }  // namespace tenure::sim

@@ -33,6 +33,7 @@ enum class LedgerBug {
   kLowerEpoch,      ///< an adoption that a bump overtook lowers the row's epoch
   kStaleTestimony,  ///< testimony counts for a row that was adopted since: nothing shows it
   kReleaseForgets,  ///< a release frees at once what a former process was promised
+  kDeadNotLocked,   ///< seats of the dead are read and not locked: only where transactions overlap
 };
 
 /// One Redis: who it is, its clock, its records. What src/seats/redis/lua says is said here again.
@@ -80,7 +81,8 @@ class LedgerLink final : public seats::SeatRecords {
   /// Carries a question there and its answer back. It may throw RedisAway, and also when the question
   /// has been, or will be, carried out: so what it is given owns what it needs.
   using Question = std::function<void(LedgerRedis&, std::int64_t now_ms)>;
-  using Network = std::function<void(Question)>;
+  enum class Kind { kBeat, kPut, kOther };
+  using Network = std::function<void(Kind, Question)>;
   explicit LedgerLink(Network network) : network_(std::move(network)) {}
 
   Greeting Greet() override;

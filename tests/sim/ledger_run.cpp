@@ -14,6 +14,17 @@ seats::RedisRules RulesUnder(LedgerBug planted) {
   seats::RedisRules rules{
       .authority_ms = 6'000, .horizon_ms = 40'000, .margin_ms = 1'500, .tolerance_ms = 500};
   if (planted == LedgerBug::kJumpBelieved) rules.tolerance_ms = 3'600'000;
+  // A row that is not adopted anew before the freeze is over.
+  if (planted == LedgerBug::kOldRecord || planted == LedgerBug::kLowerEpoch)
+    rules.horizon_ms = 300'000;
+  // It hears of a bump late.
+  if (planted == LedgerBug::kLowerEpoch) rules.authority_ms = 20'000;
+  // A short freeze, which one long sleep outlasts.
+  if (planted == LedgerBug::kNoAuthority) {
+    rules.authority_ms = 3'000;
+    rules.margin_ms = 600;
+    rules.tolerance_ms = 300;
+  }
   return rules;
 }
 
@@ -63,7 +74,7 @@ std::vector<int> BlowsFor(LedgerBug planted) {
     case kNoAuthority:
       return {5, kHeal};
     case kLowerEpoch:
-      return {3, 4, 5, 7, kHeal, kHeal};
+      return {1, 4, kHeal, kHeal};
     case kLowerHorizon:
       return {6, kHeal, kHeal};
     case kJumpBelieved:
@@ -118,11 +129,17 @@ bool LedgerServer::RunSome() {
 // The scheduler
 
 LedgerRun::LedgerRun(Ensemble& ensemble, std::uint64_t seed, Planted planted)
-    : SeedRun(ensemble, seed, 160),
+    : SeedRun(ensemble, seed, planted == LedgerBug::kLowerEpoch ? 400 : 160),
       seed_(seed),
       planted_(planted),
-      late_(planted == LedgerBug::kLatePut ? 15 : 2),
-      sleepy_(planted == LedgerBug::kNoAuthority ? 12 : 3),
+      late_(2),
+      late_put_(planted == LedgerBug::kLatePut ? 40 : late_),
+      sleepy_(3),
+      sleepy_beat_(planted == LedgerBug::kNoAuthority ? 25 : sleepy_),
+      drowsy_(planted == LedgerBug::kLatePut ? 10 : 3),
+      faithful_(planted == LedgerBug::kNoAuthority  ? 100
+                : planted == LedgerBug::kLowerEpoch ? 50
+                                                    : 70),
       blows_(BlowsFor(planted)),
       rules_(RulesUnder(planted)),
       targets_(kProcesses),
@@ -167,8 +184,8 @@ std::map<std::string, std::int64_t> LedgerRun::counts() const {
 std::unique_ptr<Server> LedgerRun::Boot(Ensemble::Process& process) {
   const auto link = [&] {
     return std::make_unique<LedgerLink>(
-        [this, index = process.index](const LedgerLink::Question& question) {
-          Carry(index, question);
+        [this, index = process.index](LedgerLink::Kind kind, const LedgerLink::Question& question) {
+          Carry(index, kind, question);
         });
   };
   return std::make_unique<LedgerServer>(process, seats::RedisPath::Connections{link(), link()},
@@ -218,12 +235,18 @@ void LedgerRun::Step() {
 
 void LedgerRun::DriveOne(std::size_t process) {
   if (asleep_.contains(process)) return;
-  if (planted_ == LedgerBug::kLowerEpoch)
-    ensemble().tables().Ask(fmt::format("update planted_epoch set epoch = {}",
-                                        server(process).path.round().standing().epoch.epoch));
+  NoteEpochOf(process);
   const auto before = std::exchange(driven_, process);
   Drive(process);
   driven_ = before;
+  if (before) NoteEpochOf(*before);
+}
+
+/// What an adoption of this process may lower an epoch to.
+void LedgerRun::NoteEpochOf(std::size_t process) {
+  if (planted_ == LedgerBug::kLowerEpoch)
+    ensemble().tables().Ask(fmt::format("update planted_epoch set epoch = {}",
+                                        server(process).path.round().standing().epoch.epoch));
 }
 
 void LedgerRun::DriveAllOfThem() {
@@ -249,30 +272,32 @@ void LedgerRun::RunLate() {
 
 // The network
 
-void LedgerRun::Carry(std::size_t process, const LedgerLink::Question& question) {
-  Travel(process);
+void LedgerRun::Carry(std::size_t process, LedgerLink::Kind kind,
+                      const LedgerLink::Question& question) {
+  Travel(process, kind);
   LedgerRedis& redis = *targets_[process];
   const auto check = [&] {
     if (!redis.is_up || is_cut_[process]) throw seats::RedisAway("nobody answers");
   };
   check();
-  if (!calm() && Chance(late_)) {
+  if (!calm() && Chance(kind == LedgerLink::Kind::kPut ? late_put_ : late_)) {
     questions_.push_back({Now() + RandomMs(5 * kTtlMs / 2), &redis, question});
     throw seats::RedisAway("no answer in time");
   }
   question(redis, TimeOf(redis));
-  Travel(process);
+  Travel(process, kind);
   check();
   if (!calm() && Chance(2)) throw seats::RedisAway("the answer is lost");
 }
 
-void LedgerRun::Travel(std::size_t process) {
+void LedgerRun::Travel(std::size_t process, LedgerLink::Kind kind) {
   if (calm()) return;
   if (Random(300) == 0) {
     Trace(fmt::format("process {} dies on its way to the Redis", process));
     throw ProcessCrash();
   }
-  if (Chance(sleepy_)) Sleep(process, Chance(40) ? RandomMs(5 * kTtlMs / 2) : RandomMs(300));
+  if (Chance(kind == LedgerLink::Kind::kBeat ? sleepy_beat_ : sleepy_))
+    Sleep(process, Chance(40) ? RandomMs(5 * kTtlMs / 2) : RandomMs(300));
 }
 
 /// The others go on meanwhile.
@@ -372,18 +397,18 @@ void LedgerRun::Act(std::size_t process) {
   if (roll < 15) {
     std::vector<std::pair<std::size_t, base::Uuid>> all;
     for (std::size_t i = 0; i < machines_.size(); ++i)
-      if (machines_[i].asleep_until_ms <= Now())
+      if (machines_[i].asleep_until_ms <= Now() && (faithful_ < 100 || i % kProcesses == process))
         for (const Holding& each : machines_[i].holdings) all.emplace_back(i, each.session);
     return Beat(all, process);
   }
   Machine& of = machines_[machine];
   if (of.asleep_until_ms > Now()) return;
-  if (Chance(3)) {
+  if (Chance(drowsy_)) {
     of.asleep_until_ms = Now() + RandomMs(5 * kTtlMs / 2);
     return Trace(fmt::format("{} sleeps", of.name));
   }
   // Most of the time it asks the same one.
-  if (Chance(70)) process = machine % kProcesses;
+  if (Chance(faithful_)) process = machine % kProcesses;
   if (of.holdings.empty()) return Acquire(machine, process, Chance(50));
   if (roll < 84) return Beat({{machine, of.holdings[Random(of.holdings.size())].session}}, process);
   if (roll < 89) return Die(machine);

@@ -99,11 +99,12 @@ class LedgerRun final : public SeedRun {
   void Plant();
   void DriveOne(std::size_t process);
   void DriveAllOfThem();
+  void NoteEpochOf(std::size_t process);
   void RunLate();
 
   // The network, and what goes wrong there.
-  void Carry(std::size_t process, const LedgerLink::Question& question);
-  void Travel(std::size_t process);
+  void Carry(std::size_t process, LedgerLink::Kind kind, const LedgerLink::Question& question);
+  void Travel(std::size_t process, LedgerLink::Kind kind);
   void Sleep(std::size_t process, std::int64_t ms);
   std::int64_t TimeOf(const LedgerRedis& redis) const { return Wall() + redis.offset_ms; }
   LedgerRedis& NewRedis(LedgerRedis::Records records, std::int64_t offset_ms);
@@ -130,8 +131,12 @@ class LedgerRun final : public SeedRun {
   const std::uint64_t seed_;
   const Planted planted_;
   // What a bug needs to be found by comes more often where it is planted, in percent.
-  const int late_;    // of each question: it is carried out when nobody listens any more
-  const int sleepy_;  // of each way
+  const int late_;      // of each question: it is carried out when nobody listens any more
+  const int late_put_;  // the same of puts
+  const int sleepy_;    // of each way
+  const int sleepy_beat_;
+  const int drowsy_;    // a machine
+  const int faithful_;  // how often a machine asks the process that it asked before
   const std::vector<int> blows_;
   const seats::RedisRules rules_;
   base::Uuid license_{};

@@ -40,8 +40,6 @@ class SeatLedgerBugs : public testing::TestWithParam<LedgerBugCase> {
   void TearDown() override { base::SetLogLevel(base::LogLevel::kInfo); }
 };
 
-// Not found yet, in some 400 seeds each: kOldRecord, kLatePut, kNoAuthority, kLowerEpoch. They are found where the rules alone
-// are simulated (src/seats/redis/model_test.cpp).
 INSTANTIATE_TEST_SUITE_P(
     Planted, SeatLedgerBugs,
     testing::Values(LedgerBugCase{"SameEpoch", LedgerBug::kSameEpoch, 51},
@@ -53,7 +51,11 @@ INSTANTIATE_TEST_SUITE_P(
                     LedgerBugCase{"ShortFreeze", LedgerBug::kShortFreeze, 8},
                     LedgerBugCase{"LowerHorizon", LedgerBug::kLowerHorizon, 2},
                     LedgerBugCase{"StaleTestimony", LedgerBug::kStaleTestimony, 9},
-                    LedgerBugCase{"ReleaseForgets", LedgerBug::kReleaseForgets, 23}),
+                    LedgerBugCase{"ReleaseForgets", LedgerBug::kReleaseForgets, 23},
+                    LedgerBugCase{"OldRecord", LedgerBug::kOldRecord, 58},
+                    LedgerBugCase{"LatePut", LedgerBug::kLatePut, 182},
+                    LedgerBugCase{"NoAuthority", LedgerBug::kNoAuthority, 4},
+                    LedgerBugCase{"LowerEpoch", LedgerBug::kLowerEpoch, 489}),
     [](const auto& bug) { return std::string(bug.param.name); });
 
 TEST_P(SeatLedgerBugs, IsFound) {

@@ -39,6 +39,7 @@ void Process::Drive() {
       lane_ = lane;
       any |= lane->RunOnce();
     }
+    any |= server_ && server_->RunSome();
   }
 }
 

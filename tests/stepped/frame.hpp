@@ -36,6 +36,8 @@ class Frame;
 /// is gone when the process crashes.
 struct Server {
   virtual ~Server() = default;
+  /// What it does beside its lanes, a piece at a time. False: there is nothing now.
+  virtual bool RunSome() { return false; }
 };
 
 /// A simulated server process: a store of its own on the database of the run, with one write lane.

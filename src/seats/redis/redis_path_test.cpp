@@ -22,7 +22,9 @@ constexpr RedisRules kBriefRules{
 
 class RedisPathTest : public testing::Test {
  protected:
-  RedisPathTest() : license(a.Create({.seats = 1, .ttl_ms = kBriefMs})) {
+  RedisPathTest() : RedisPathTest(kBriefRules) {}
+  explicit RedisPathTest(const RedisRules& of)
+      : rules(of), license(a.Create({.seats = 1, .ttl_ms = kBriefMs})) {
     a.seats().GoBy(path);
     path.Start();
     Uses(true);
@@ -40,7 +42,8 @@ class RedisPathTest : public testing::Test {
     Until([&] { return path.round().standing().uses == uses; });
   }
   void EndFreeze() {
-    store.clock().Advance(FreezeMs(kBriefRules, kBriefMs));
+    store.clock().Advance(FreezeMs(rules, kBriefMs));
+    path.round().Hasten();
     Until([&] {
       const RedisStanding standing = path.round().standing();
       return standing.uses && standing.epoch.frozen_ms <= standing.store_ms;
@@ -94,12 +97,13 @@ class RedisPathTest : public testing::Test {
     return a.Call(a.seats(), &Seats::FindHolding, {{}, session}).holding->row;
   }
 
+  const RedisRules rules;
   RedisServer server{{.durable = false}};
   store::TestStore store{store::EngineKind::kSqlite, sql::All()};
   TestProcess a{store, "a"};
   RedisPath path{a.seats(),
                  client::ParseRedisUrl(server.Url("prefix=t:"), {}),
-                 {.round = {.rules = kBriefRules, .timeout_ms = 20'000, .process = "a"}},
+                 {.round = {.rules = rules, .timeout_ms = 20'000, .process = "a"}},
                  store.clock(),
                  store.metrics()};
   const base::Uuid license;
@@ -350,6 +354,46 @@ TEST_F(RedisPathTest, WithoutAuthorityNothingIsPromisedByTheRedis) {
   store.clock().Advance(kBriefRules.authority_ms + 1);
   BeatAll({grant.session});
   EXPECT_EQ(Went("sql"), before + 1);
+}
+
+/// With the authority that servers have.
+class StoreAway : public RedisPathTest, public db::StepHook {
+ protected:
+  StoreAway()
+      : RedisPathTest({.authority_ms = 120'000,
+                       .horizon_ms = 3'600'000,
+                       .margin_ms = 0,
+                       .tolerance_ms = 3'600'000}) {
+    for (db::Lane* lane : a.store().AllLanes()) lane->connection().SetHook(this);
+  }
+  ~StoreAway() override {
+    for (db::Lane* lane : a.store().AllLanes()) lane->connection().SetHook(nullptr);
+  }
+  void Before(std::string_view) override {
+    if (is_away) throw base::Fault(base::FaultKind::kStoreUnavailable, "it is away");
+  }
+  void After(std::string_view) override {}
+
+  bool is_away = false;
+};
+
+TEST_F(StoreAway, HeartbeatsGoOnForAMinuteAndEndWithTheAuthority) {
+  const Grant grant = Granted(Acquire("m1"));
+  AwaitKept(grant.session);
+  is_away = true;
+  const int before = Went("redis");
+  constexpr int kMinute = 60;
+  for (int second = 0; second < kMinute; ++second) {
+    store.clock().Advance(1'000);
+    Renewed(Beat(grant.session));
+  }
+  EXPECT_EQ(Went("redis"), before + kMinute);
+  store.clock().Advance(rules.authority_ms);
+  EXPECT_ANY_THROW(Beat(grant.session)) << "the store is asked, which is away";
+  is_away = false;
+  path.round().Hasten();
+  Uses(true);
+  AwaitKept(grant.session);
 }
 
 }  // namespace
