@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "sim/ledger_run.hpp"
+#include "support/long_run.hpp"
 
 namespace tenure::sim {
 namespace {
@@ -31,6 +32,7 @@ struct LedgerBugCase {
   const char* name = "";
   LedgerBug planted{};
   std::uint64_t known = 0;  ///< a seed that finds it
+  bool is_rare = false;     ///< looked for in --long only
 };
 void PrintTo(const LedgerBugCase& bug, std::ostream* out) { *out << bug.name; }
 
@@ -53,12 +55,13 @@ INSTANTIATE_TEST_SUITE_P(
                     LedgerBugCase{"StaleTestimony", LedgerBug::kStaleTestimony, 9},
                     LedgerBugCase{"ReleaseForgets", LedgerBug::kReleaseForgets, 23},
                     LedgerBugCase{"OldRecord", LedgerBug::kOldRecord, 58},
-                    LedgerBugCase{"LatePut", LedgerBug::kLatePut, 182},
+                    LedgerBugCase{"LatePut", LedgerBug::kLatePut, 182, true},
                     LedgerBugCase{"NoAuthority", LedgerBug::kNoAuthority, 4},
-                    LedgerBugCase{"LowerEpoch", LedgerBug::kLowerEpoch, 489}),
+                    LedgerBugCase{"LowerEpoch", LedgerBug::kLowerEpoch, 489, true}),
     [](const auto& bug) { return std::string(bug.param.name); });
 
 TEST_P(SeatLedgerBugs, IsFound) {
+  if (GetParam().is_rare && !support::IsLongRun()) GTEST_SKIP() << "in --long";
   ExpectFound<LedgerRun>(1'000, {{GetParam().planted, "K1", GetParam().known}});
 }
 
