@@ -95,8 +95,8 @@ TEST_F(RedisOfAzure, AnotherTokenIsShownOnTheConnectionThatThereIs) {
   Takes("oid-1", TokenOfUser("oid-1"));
   Takes("oid-2", TokenOfUser("oid-2"));
   const auto source = std::make_shared<ScriptedTokens>([](int nth) {
-    // Less than five minutes are left of the first one: the next is asked for at once.
-    return nth == 1 ? AccessToken{TokenOfUser("oid-1"), std::chrono::minutes(4)}
+    // The first one is renewed at half of its life.
+    return nth == 1 ? AccessToken{TokenOfUser("oid-1"), std::chrono::seconds(2)}
                     : AccessToken{TokenOfUser("oid-2"), std::chrono::hours(1)};
   });
   const auto provider = OpenWith(source);
