@@ -115,8 +115,9 @@ endfunction()
 # One test program, registered as one ctest entry: starting a PostgreSQL cluster once per program is what
 # makes real stores affordable, so a program is not split into one process per test case.
 #
-# Sanitizers watch what is tested, so UndefinedBehaviorSanitizer, a third of the compiler's time, leaves the
-# test files themselves out.
+# Sanitizers watch what is tested. So UndefinedBehaviorSanitizer leaves the test files themselves out, and there
+# AddressSanitizer looks at the heap and not at local variables: both cost a quarter of the compiler's time (docs/decisions/0013).
+# ./test --long has the latter, too.
 #
 # Labels say when ./test runs it: `unit` is part of --quick, `threads` also runs under TSan; `api` and `chaos`
 # start the real server, which is then built before them. The target `tests_LABEL` builds all of one label.
@@ -131,6 +132,12 @@ function(tenure_test NAME)
   add_executable(${NAME} ${units})
   if(TENURE_SANITIZE MATCHES "undefined")
     target_compile_options(${NAME} PRIVATE -fno-sanitize=undefined)
+  endif()
+  if(TENURE_SANITIZE MATCHES "address" AND NOT TENURE_SANITIZE_POINTERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${NAME} PRIVATE --param=asan-stack=0)
+    if(NOT "sim" IN_LIST ARG_LABELS)  # calls are less to compile than checks in line, and slower
+      target_compile_options(${NAME} PRIVATE --param=asan-instrumentation-with-call-threshold=0)
+    endif()
   endif()
   target_link_libraries(${NAME} PRIVATE ${ARG_LINK} tenure_test_watchdog GTest::gmock GTest::gtest GTest::gtest_main)
   add_test(NAME ${NAME} COMMAND ${NAME})
@@ -148,8 +155,8 @@ function(tenure_test NAME)
   # A program that hangs says where, a minute before ctest ends it.
   set(seconds usual)
   if(ARG_TIMEOUT)
-    # The long ones first. Those of chaos wait more than they work, and each takes three of ./test's four places on two
-    # cores: a simulation, the longest that only computes, fills the fourth.
+    # The long ones first. Those of chaos wait more than they work, and each takes two of ./test's four places on two
+    # cores; simulations, the longest that only compute, fill the others.
     set(cost 100)
     if("chaos" IN_LIST ARG_LABELS)
       set(cost 300)

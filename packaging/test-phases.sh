@@ -135,6 +135,22 @@ count_results() {
   done <"$folder/Testing/Temporary/LastTestsFailed.log"
 }
 
+# clang-tidy beside tests that wait more than they work: begin_tidy FOLDER before them, end_tidy shows what it found.
+begin_tidy() {
+  nice -n 19 packaging/tidy "$1" >build/tidy.log 2>&1 </dev/null &
+  tidy=$!
+  # Whoever interrupts ./test interrupts it, too.
+  trap 'kill "$tidy" 2>/dev/null || true' EXIT
+}
+
+end_tidy() {
+  local status=0
+  wait "$tidy" || status=$?
+  trap - EXIT
+  cat build/tidy.log
+  return "$status"
+}
+
 # Line coverage of the program without its tests and without app/, which the api tests run as
 # separate processes that are killed before they can write their counts.
 report_coverage() {

@@ -67,9 +67,13 @@ SeatRedis::SeatRedis(client::RedisAddress address, const Options& options)
 
 SeatRedis::~SeatRedis() = default;
 
-void SeatRedis::Cancel() { ::eventfd_write(cancel_.get(), 1); }
+void SeatRedis::Cancel() {
+  cancelled_ = true;
+  ::eventfd_write(cancel_.get(), 1);
+}
 
 RedisReply SeatRedis::Run(const RedisScript& script, std::vector<std::string> arguments) {
+  if (cancelled_) throw RedisAway("the calls to the Redis were cancelled");
   const std::int64_t until_ms = BootClock().NowMs() + options_.timeout_ms;
   const auto command = [&](std::string_view verb, std::string_view what) {
     RedisCommand made{verb, what, "0", address_.prefix};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,7 +52,9 @@ class SeatRedis final : public SeatRecords {
   const std::string place_;  // what its identity ends with: of the records, not of the process
   const Options options_;
   const std::unique_ptr<client::WireTls> tls_;
-  const leases::Descriptor cancel_;  // readable: cancelled
+  std::atomic<bool> cancelled_ =
+      false;                         // no call begins any more: a quick reply is never waited for
+  const leases::Descriptor cancel_;  // readable: cancelled, also for the call that waits
   std::unique_ptr<client::RedisLink> link_;
 };
 
