@@ -130,7 +130,7 @@ class MessageRun final : public Frame {
     if (planted == MessageBug::kWakeUpSwallowed)
       Plant(messages::sql::kFindPassedOver, "limit 1", "limit 0");
     if (planted == MessageBug::kPromoterSpins)
-      Plant(messages::sql::kNextDue, "due_ms > $1", "$1 is not null");
+      Plant(messages::sql::kNextDue, "due_ms > $1", "$1::bigint is not null");
   }
   std::int64_t claims() const { return claims_; }
 
