@@ -52,10 +52,14 @@ class AcceptBatch {
     PassGates(items);
     Seize(items);
     Prepare();
-    for (AcceptItem* item : items)
+    std::vector<AcceptItem*> decided;
+    for (AcceptItem* item : items) {
+      if (!item->reply && slices_.is_full() && !decided.empty()) continue;  // for the next batch
       if (!item->reply) item->reply = Decide(item->request);
+      decided.push_back(item);
+    }
     batch_.Apply(tx_);
-    LookBack(items);
+    LookBack(decided);
     return batch_.effects();
   }
 
@@ -110,6 +114,8 @@ class AcceptBatch {
   std::vector<SessionRow> seized_;
   std::map<ReservedFor, std::vector<base::Uuid>> reserved_;
   std::int64_t slice_ = 1;  // the longest that is asked for
+  // Of the answer under way: each of its sessions has one message at least, whatever its size.
+  std::int64_t answered_bytes_ = 0;
 };
 
 AcceptedQueue* AcceptBatch::QueueOf(const AcceptRequest& request) {
@@ -281,12 +287,10 @@ void AcceptBatch::Prepare() {
     if (!seen.insert(row.id).second) continue;
     AcceptedQueue& queue = *by_id.at(row.queue);
     if (row.HasWork() && row.generation == queue.serving)
-      asked.push_back({row.id, row.head, slice_, 0});
+      asked.push_back({row.id, row.head, slice_});
     ids.push_back(row.id);
     if (!batch_.Find(row.id)) batch_.Add(std::move(row), *queue.row, now_ms_);
   }
-  for (Slices::Asked& each : asked)
-    each.bytes = kMaxAcceptBytes / static_cast<std::int64_t>(asked.size());
   const auto marks = tx_.Queue(sql::kLoadMarks, ids);
   slices_.Load(tx_, std::move(asked));
   for (const auto row : tx_.Take(marks)) batch_.ApplyMark(*batch_.Find(ids[row.ordinal()]), row, 0);
@@ -317,6 +321,7 @@ AcceptReply AcceptBatch::Decide(const AcceptRequest& request) {
   }
   AcceptedQueue& queue = *QueueOf(request);
   AcceptReply reply{.now_ms = now_ms_};
+  answered_bytes_ = 0;
   if (request.is_chosen()) {
     reply.unavailable = TryChosen(request, queue, reply);
     return reply;
@@ -327,7 +332,8 @@ AcceptReply AcceptBatch::Decide(const AcceptRequest& request) {
   }
   TryReserved(request, queue, reply);
   const auto want = static_cast<std::size_t>(request.max_sessions);
-  while (reply.sessions.size() < want && queue.next < queue.line.size()) {
+  while (reply.sessions.size() < want && queue.next < queue.line.size() &&
+         answered_bytes_ < kMaxAcceptBytes) {
     if (queue.room <= 0) break;
     Session& session = *batch_.Find(queue.line[queue.next++]);
     TryGrant(session, request, queue, reply);
@@ -346,7 +352,8 @@ void AcceptBatch::TryReserved(const AcceptRequest& request, AcceptedQueue& queue
   const auto found = reserved_.find({queue.row->id, request.consumer});
   if (found == reserved_.end()) return;
   for (const base::Uuid& id : found->second) {
-    if (queue.room <= 0 || reply.sessions.size() >= static_cast<std::size_t>(request.max_sessions))
+    if (queue.room <= 0 || answered_bytes_ >= kMaxAcceptBytes ||
+        reply.sessions.size() >= static_cast<std::size_t>(request.max_sessions))
       return;
     Session& session = *batch_.Find(id);
     if (session.row().generation == queue.serving) TryGrant(session, request, queue, reply);
@@ -374,6 +381,7 @@ bool AcceptBatch::TryGrant(Session& session, const AcceptRequest& request, Accep
        request.accept_id},
       limits_);
   auto slice = slices_.HandOut(tx_, session, request.max_messages, BytesFor(request));
+  for (const Message& each : slice) answered_bytes_ += AnswerBytes(each);
   reply.sessions.push_back(ToHeld(session, std::move(slice)));
   return true;
 }
@@ -482,12 +490,14 @@ void AcceptBatch::LookBack(std::span<AcceptItem* const> items) {
 Effects AcceptHandler::WriteItems(db::Transaction& tx, Items items) {
   Effects effects = AcceptBatch(tx, process_).Run(items);
   std::vector<Message*> referring;
-  for (AcceptItem* item : items)
+  for (AcceptItem* item : items) {
+    if (!item->reply) continue;
     for (HeldSession& session : item->reply->sessions) {
       CollectReferring(session.messages, referring);
       for (const Message& each : session.messages)
         effects.handed_ms.push_back(item->reply->now_ms - each.enqueued_ms);
     }
+  }
   ShowEvents(events_, tx, referring);
   return effects;
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "queues/batch.hpp"
 #include "queues/contract_fixture.hpp"
 
 namespace tenure::queues {
@@ -368,6 +369,67 @@ TEST_P(AcceptContract, OneThatGoesWhileItWaitsTakesNothingWithIt) {
   a_.queues().Abandon(id);
   a_.Drive();
   EXPECT_EQ(a_.AcceptOne().attempt, 1) << "it was given back";
+}
+
+/// What meets in one transaction stood in memory together, however much it was: 512 accepts of 8 MiB.
+class LargeSessions : public AcceptContract {
+ protected:
+  static constexpr std::size_t kLarge = 5 << 20;
+
+  static std::int64_t BytesOf(const std::vector<Message>& messages) {
+    std::int64_t bytes = 0;
+    for (const Message& each : messages) bytes += std::ssize(each.payload);
+    return bytes;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Stores, LargeSessions,
+                         testing::Values(EngineKind::kSqlite, EngineKind::kPostgres),
+                         store::EngineName);
+
+TEST_P(LargeSessions, WhatOneTransactionHasNoRoomForIsForTheNext) {
+  constexpr int kAccepts = 20;
+  a_.Declare();
+  for (int i = 0; i < kAccepts; ++i)
+    a_.Send(std::to_string(i), "\"" + std::string(kLarge, 'x') + "\"");
+  int answered = 0;
+  std::int64_t bytes = 0;
+  for (int i = 0; i < kAccepts; ++i) {
+    AcceptRequest chosen = a_.Ask();
+    chosen.key = std::to_string(i);
+    a_.queues().Accept(chosen, nullptr, [&](const db::Result<AcceptReply>& result) {
+      ASSERT_TRUE(result.ok());
+      ASSERT_EQ(result.value().sessions.size(), 1u);
+      ++answered;
+      bytes += BytesOf(result.value().sessions.front().messages);
+    });
+  }
+  while (answered == 0)
+    for (db::Lane* lane : a_.store().AllLanes()) lane->RunOnce();
+  EXPECT_LE(bytes, kMaxBatchBytes + kMaxAcceptBytes);
+  a_.Drive();
+  EXPECT_EQ(answered, kAccepts);
+}
+
+TEST_P(LargeSessions, AReportOnManyHandsOutNoMoreThanAnAcceptAndEndsTheOtherHolds) {
+  a_.Declare();
+  for (const char* const key : {"a", "b", "c"})
+    a_.Send({a_.Of(key), a_.Of(key, "\"" + std::string(kLarge, 'x') + "\"")});
+  std::vector<Report> reports;
+  for (const HeldSession& each : a_.Accept(a_.Ask(3, "c", 1)).sessions) {
+    reports.push_back(a_.Of(Report::Kind::kComplete, each, 1));
+    reports.back().keep = true;
+    reports.back().max_messages = 1;
+  }
+  ASSERT_EQ(reports.size(), 3u);
+  std::int64_t bytes = 0, ended = 0;
+  for (const ReportOutcome& outcome : a_.Reports(reports).outcomes) {
+    EXPECT_EQ(outcome.kind, ReportOutcome::Kind::kDone);
+    bytes += BytesOf(outcome.messages);
+    ended += outcome.hold == Hold::kEnded ? 1 : 0;
+  }
+  EXPECT_LT(bytes, 2 * kMaxAcceptBytes);
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(a_.AcceptOne().messages.size(), 1u) << "it is had by the next accept";
 }
 
 }  // namespace

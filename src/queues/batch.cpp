@@ -297,14 +297,24 @@ void Batch::Notify(db::Transaction& tx) {
 }
 
 void Slices::Load(db::Transaction& tx, std::vector<Asked> asked) {
+  const auto sessions = std::max<std::int64_t>(1, std::ssize(asked));
+  Queue(tx, std::move(asked), std::min(kMaxAcceptBytes, kMaxAheadBytes / sessions), false);
+}
+
+void Slices::Queue(db::Transaction& tx, std::vector<Asked> asked, std::int64_t bytes,
+                   bool whole_head) {
   asked_ = std::move(asked);
-  loading_ = tx.Queue(sql::kLoadSlices, db::Columns(asked_, &Asked::session, &Asked::from,
-                                                    &Asked::want, &Asked::bytes));
+  loading_ =
+      tx.Queue(sql::kLoadSlices, db::Columns(asked_, &Asked::session, &Asked::from, &Asked::want),
+               bytes, whole_head ? std::int64_t{1} : std::int64_t{0});
 }
 
 void Slices::Take(db::Transaction& tx) {
-  for (const auto row : tx.Take(loading_))
-    loaded_[asked_[row.ordinal()].session].push_back(db::ReadAs<Message>(row, kMessageColumns));
+  for (const auto row : tx.Take(loading_)) {
+    auto& here = loaded_[asked_[row.ordinal()].session];
+    here.push_back(db::ReadAs<Message>(row, kMessageColumns));
+    bytes_ += AnswerBytes(here.back());
+  }
 }
 
 std::deque<Message>& Slices::FromHead(db::Transaction& tx, const Session& session,
@@ -313,7 +323,7 @@ std::deque<Message>& Slices::FromHead(db::Transaction& tx, const Session& sessio
   while (!here.empty() && here.front().sequence < session.row().head) here.pop_front();
   if ((here.empty() || here.front().sequence != session.row().head) && session.row().HasWork()) {
     here.clear();
-    Load(tx, {{session.row().id, session.row().head, want, bytes}});
+    Queue(tx, {{session.row().id, session.row().head, want}}, bytes, true);
     Take(tx);
     if (here.empty() || here.front().sequence != session.row().head)
       db::ThrowBadRow("a session's first message is missing");

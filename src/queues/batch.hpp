@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +15,16 @@
 #include "queues/message.hpp"
 
 namespace tenure::queues {
+
+/// Of all that one transaction hands out, about: what is asked for behind that is for the next one.
+inline constexpr std::int64_t kMaxBatchBytes = 64 << 20;
+
+/// What a message adds to an answer, about: of an event it is not the whole body.
+inline std::int64_t AnswerBytes(const Message& message) {
+  constexpr std::int64_t kMostOfAnEvent = 1 << 20;
+  return message.event_id ? std::clamp<std::int64_t>(message.payload_bytes, 0, kMostOfAnEvent)
+                          : std::ssize(message.payload);
+}
 
 /// Which session, and in whose name: of another tenant's or another queue's nothing is loaded.
 struct SessionName {
@@ -107,19 +119,24 @@ class Batch {
   Effects effects_;
 };
 
-/// The messages that sessions may hand out next, as far as they were loaded.
+/// The messages that sessions may hand out next, as far as they were loaded. What is loaded ahead, for all of them in one
+/// statement, is bounded together; a head for which there was no room is loaded by itself when it is handed out.
 class Slices {
  public:
+  /// Of what is loaded ahead.
+  static constexpr std::int64_t kMaxAheadBytes = 4 * kMaxAcceptBytes;
+
   struct Asked {
     base::Uuid session{};
     std::int64_t from = 0;
     std::int64_t want = 0;
-    std::int64_t bytes = 0;
   };
 
-  /// REQUIRES: each session once.
+  /// Ahead. REQUIRES: each session once.
   void Load(db::Transaction& tx, std::vector<Asked> asked);
   void Take(db::Transaction& tx);
+  /// Whether so much was loaded that what is asked for now is for the next transaction.
+  bool is_full() const { return bytes_ >= kMaxBatchBytes; }
 
   /// The messages from the session's head on, no more than `most` and none that has expired; loads
   /// what is not here. They are handed out.
@@ -133,9 +150,13 @@ class Slices {
   std::deque<Message>& FromHead(db::Transaction& tx, const Session& session, std::int64_t want,
                                 std::int64_t bytes);
 
+  /// At most so many bytes of each. `whole_head`: but its first message, whatever its size.
+  void Queue(db::Transaction& tx, std::vector<Asked> asked, std::int64_t bytes, bool whole_head);
+
   std::vector<Asked> asked_;
   db::Transaction::Pending loading_{};
   std::map<base::Uuid, std::deque<Message>> loaded_;
+  std::int64_t bytes_ = 0;  // of what was loaded
 };
 
 }  // namespace tenure::queues

@@ -33,8 +33,9 @@ Kind KindOf(Completed completed) {
 /// One report on the session that it names, under its lock.
 class Decision {
  public:
-  Decision(db::Transaction& tx, Batch& batch, Slices& slices, Session& session)
-      : tx_(tx), batch_(batch), slices_(slices), session_(session) {}
+  /// `room`: so many bytes of messages the answer may still have.
+  Decision(db::Transaction& tx, Batch& batch, Slices& slices, Session& session, std::int64_t& room)
+      : tx_(tx), batch_(batch), slices_(slices), session_(session), room_(room) {}
 
   ReportOutcome Of(const Report& report) {
     ReportOutcome outcome;
@@ -147,10 +148,11 @@ class Decision {
   }
 
   /// A head that has expired is not handed out: the hold ends, and the next accept lets it go by
-  /// policy.
+  /// policy. So it does where the answer is full.
   void HandOut(const Report& report, ReportOutcome& outcome) {
     if (!session_.row().HasWork()) return;
-    outcome.messages = slices_.HandOut(tx_, session_, report.max_messages, kMaxAcceptBytes);
+    if (room_ > 0) outcome.messages = slices_.HandOut(tx_, session_, report.max_messages, room_);
+    for (const Message& each : outcome.messages) room_ -= AnswerBytes(each);
     if (!outcome.messages.empty()) return;
     session_.Release(report.fence);
     outcome.hold = Hold::kEnded;
@@ -160,6 +162,7 @@ class Decision {
   Batch& batch_;
   Slices& slices_;
   Session& session_;
+  std::int64_t& room_;
 };
 
 /// What an operator did to sessions: to one that is named, or to how many.
@@ -211,8 +214,8 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
     for (const Report& report : item->request.items) {
       named.try_emplace(report.session, SessionName{report.session, {}, {}});
       if (report.kind == Report::Kind::kComplete && report.keep)
-        next.try_emplace(report.session, Slices::Asked{report.session, report.sequence + 1,
-                                                       report.max_messages, kMaxAcceptBytes});
+        next.try_emplace(report.session,
+                         Slices::Asked{report.session, report.sequence + 1, report.max_messages});
     }
   std::vector<base::Uuid> ids;
   std::vector<SessionName> names;
@@ -245,7 +248,9 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   slices.Take(tx);
 
   for (auto* item : items) {
+    if (slices.is_full() && item != items.front()) break;  // the rest is for the next batch
     const ReportRequest& request = item->request;
+    std::int64_t room = kMaxAcceptBytes;
     ReportReply reply{{}, now_ms};
     reply.outcomes.reserve(request.items.size());
     for (const Report& report : request.items) {
@@ -259,7 +264,7 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
         reply.outcomes.push_back(
             {.kind = Kind::kLeaseTooLong, .most_lease_ms = queue->most_lease_ms()});
       else
-        reply.outcomes.push_back(Decision(tx, batch, slices, *session).Of(report));
+        reply.outcomes.push_back(Decision(tx, batch, slices, *session, room).Of(report));
     }
     item->reply = std::move(reply);
     Record(*item);
@@ -268,12 +273,14 @@ Effects ReportHandler::WriteItems(db::Transaction& tx, Items items) {
   if (RecordsTraces()) batch.LoadHandled(tx);
   Effects effects = batch.effects();
   std::vector<Message*> referring;
-  for (auto* item : items)
+  for (auto* item : items) {
+    if (!item->reply) continue;
     for (ReportOutcome& outcome : item->reply->outcomes) {
       CollectReferring(outcome.messages, referring);
       for (const Message& each : outcome.messages)
         effects.handed_ms.push_back(now_ms - each.enqueued_ms);
     }
+  }
   ShowEvents(events_, tx, referring);
   return effects;
 }

@@ -140,6 +140,17 @@ std::vector<std::pair<std::size_t, std::size_t>> ValuesIn(const std::string& tex
   return values;
 }
 
+/// "/a/b" is "a" and "b".
+std::vector<std::string> SegmentsOf(const std::string& path) {
+  std::vector<std::string> segments;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t next = std::min(path.find('/', at + 1), path.size());
+    segments.push_back(path.substr(at + 1, next - at - 1));
+    at = next;
+  }
+  return segments;
+}
+
 class Mutation : public testing::TestWithParam<Engine> {
  protected:
   void Ask(const std::string& method, const std::string& target, const std::string& body,
@@ -169,11 +180,19 @@ TEST_P(Mutation, OfATargetIsAnsweredAsDocumented) {
   for (const auto& [method, path] : OpenApi::OfTheSource().Operations()) {
     const auto [target, body, headers] = samples_.RequestOf(method, path);
     for (const std::string& query : kOddQueries) Ask(method, target + "?" + query, body);
-    const std::size_t begin = path.find('{');
-    if (begin == std::string::npos) continue;
-    const std::size_t end = path.find('}') + 1;
-    for (const std::string& name : kOddNames)
-      Ask(method, path.substr(0, begin) + name + path.substr(end), body);
+    const std::vector<std::string> pattern = SegmentsOf(path);
+    std::vector<std::string> segments = SegmentsOf(target);
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      if (!pattern[i].starts_with('{')) continue;
+      const std::string proper = segments[i];
+      for (const std::string& name : kOddNames) {
+        segments[i] = name;
+        std::string odd;
+        for (const std::string& each : segments) odd += "/" + each;
+        Ask(method, odd, body);
+      }
+      segments[i] = proper;
+    }
   }
 }
 

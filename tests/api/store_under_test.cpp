@@ -6,10 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include <sqlite3.h>
-
 #include "api/api.hpp"
 #include "api/sample_requests.hpp"
+#include "api/sqlite_file.hpp"
 
 namespace tenure::api {
 namespace {
@@ -78,20 +77,7 @@ void CheckPair(const SessionRow& before, const SessionRow& after,
 }  // namespace
 
 std::string ExecuteSqlite(const std::filesystem::path& file, const std::string& sql) {
-  sqlite3* raw = nullptr;
-  const int opened = sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
-  const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> database(raw, &sqlite3_close);
-  if (opened != SQLITE_OK) throw std::runtime_error("cannot open " + file.string());
-  sqlite3_busy_timeout(raw, 10'000);
-  std::string first;
-  const auto keep = [](void* out, int columns, char** values, char**) {
-    auto& text = *static_cast<std::string*>(out);
-    if (columns > 0 && values[0] != nullptr && text.empty()) text = values[0];
-    return 0;
-  };
-  if (sqlite3_exec(raw, sql.c_str(), keep, &first, nullptr) != SQLITE_OK)
-    throw std::runtime_error(std::string(sqlite3_errmsg(raw)) + " in: " + sql);
-  return first;
+  return SqliteFile(file).Execute(sql);
 }
 
 std::string HexOf(std::string uuid) {

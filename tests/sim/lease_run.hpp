@@ -31,7 +31,7 @@ class WriteHandler final : public db::TypedHandler<WriteRequest, WriteReply> {
 };
 
 /// The server of leases and tasks. One serves many seeds, each with a tenant of its own.
-struct LeaseServer final : Server {
+struct LeaseServer : Server {
   explicit LeaseServer(Ensemble::Process& process)
       : store(*process.store),
         leases(*process.store, *process.wake, "server", process.clock, process.metrics),

@@ -1,11 +1,13 @@
 // Leases over restores and steps of the clock: an older copy of the embedded store is put back while holders believe in
-// what the store has forgotten, and the machine's clock is set. L2 and L3 hold; planted bugs are found.
+// what the store has forgotten, and the machine's clock is set, of which the store's watch tells. L2 and L3 hold; planted
+// bugs are found.
 
 #include <array>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "app/store_watch.hpp"
 #include "client/leases/keeper.hpp"
 #include "db/maintenance.hpp"
 #include "sim/lease_run.hpp"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kRestoreTtlMs = 600;
 constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kStepMs = 3'600'000;
 
 /// One seed: three holders of one lease, and a server whose folder is copied and put back. The judge knows only what
 /// holders were told: fences rise, and no two of them trust the lease at once.
@@ -22,6 +25,8 @@ constexpr std::int64_t kDayMs = 86'400'000;
 /// before nobody can notice then, and the operator says so (docs/operating.md).
 ///
 /// One lease of a day is on record: it freezes itself, and nobody else.
+///
+/// A step of the store's clock is told within two looks of the watch, and none is told that was none.
 class RestoreRun final : public SeedRun {
  public:
   static constexpr std::size_t kProcesses = 1;
@@ -33,6 +38,7 @@ class RestoreRun final : public SeedRun {
     kOldIncarnation,  ///< nobody notices that the copy is older
     kSameAgain,       ///< a copy that is put back twice has one incarnation
     kLongestFreeze,   ///< the longest ttl of all freezes every name
+    kNobodyWatches,   ///< a step of the clock leaves no word
   };
 
   RestoreRun(Ensemble& ensemble, std::uint64_t seed, Planted planted)
@@ -40,7 +46,7 @@ class RestoreRun final : public SeedRun {
         planted_(planted),
         key_{fmt::format("t{}", ensemble.clock().WallMs()), "a"} {
     clock().Advance(100'000);  // whatever an earlier seed froze
-    if (!ensemble.IsUp(0)) Restart(0);
+    Restart(0);  // its watch knows nothing of earlier seeds
     first_incarnation_ = server().store.engine().incarnation();
     Begin({.crash = 2, .lost_reply = 3, .slow = 5, .slowest_commit_ms = 200});
     SetCalm(true);
@@ -59,10 +65,22 @@ class RestoreRun final : public SeedRun {
     std::optional<client::Keeper> keeper{};
   };
 
+  struct WatchedServer final : LeaseServer {
+    explicit WatchedServer(Ensemble::Process& process)
+        : LeaseServer(process),
+          watch(store, tasks, *process.wake, "server", process.clock, process.metrics) {}
+    ~WatchedServer() override { watch.Stop(); }
+
+    app::StoreWatch watch;
+  };
+
   std::unique_ptr<Server> Boot(Ensemble::Process& process) override {
-    return std::make_unique<LeaseServer>(process);
+    has_stepped_ = false;
+    auto server = std::make_unique<WatchedServer>(process);
+    if (planted_ != Planted::kNobodyWatches) server->watch.Start();
+    return server;
   }
-  LeaseServer& server() { return ensemble().ServerOf<LeaseServer>(0); }
+  WatchedServer& server() { return ensemble().ServerOf<WatchedServer>(0); }
 
   void Step() override {
     Pass(RandomMs(Chance(80) ? 40 : 400));
@@ -76,14 +94,28 @@ class RestoreRun final : public SeedRun {
     else if (roll < 94)
       SetClock(-RandomMs(5'000));
     else if (roll < 96)
-      SetClock(3'600'000);
+      SetClock(kStepMs);
     CheckHeld();
+    if (server().watch.Seen().step && !has_stepped_)
+      Violation("a step of the clock is told, and there was none");
   }
   void Settle() override {
     Pass(10'000);
+    CheckStepIsTold();
     for (Holder& holder : holders_) holder = {};
     Acquire(holders_[0]);
     if (!holders_[0].keeper) Violation("the lease cannot be had, though everybody is gone");
+  }
+
+  void CheckStepIsTold() {
+    Drive(0);
+    Pass(1'000);
+    Drive(0);
+    clock().StepWall(kStepMs);
+    Pass(1'000);
+    Drive(0);
+    const auto step = server().watch.Seen().step;
+    if (!step || step->boot_ms != Now()) Violation("nobody is told that the clock was set");
   }
 
   void LeaseForADay() {
@@ -125,6 +157,7 @@ class RestoreRun final : public SeedRun {
     Trace(fmt::format("the clock is set by {} ms", by_ms));
     clock().StepWall(by_ms);
     if (by_ms <= 0) return;
+    has_stepped_ = true;
     for (Holder& holder : holders_) holder = {};
   }
 
@@ -205,12 +238,13 @@ class RestoreRun final : public SeedRun {
   std::int64_t first_incarnation_ = 1;
   std::int64_t copied_incarnation_ = 0;  // of the copy; 0: there is none
   bool was_put_back_ = false;            // the copy was
+  bool has_stepped_ = false;             // the clock, since the server began
   std::int64_t last_fence_ = 0;
   std::int64_t grants_ = 0;
   std::int64_t restores_ = 0;
 };
 
-TEST(SimulatedRestores, L2_L3_HoldInEveryHistory) {
+TEST(SimulatedRestores, L2_L3_HoldInEveryHistoryAndStepsOfTheClockAreTold) {
   ExpectHolds<RestoreRun>({200, 100'000}, {{"grants", 3}, {"restores", 0.5}});
 }
 
@@ -221,7 +255,8 @@ TEST(SimulatedRestores, EveryPlantedBugIsFound) {
   ExpectFound<RestoreRun>(1'000, {{kNoFreeze, "L3"},
                                   {kOldIncarnation, "L2"},
                                   {kSameAgain, "L2"},
-                                  {kLongestFreeze, "cannot be had, though everybody is gone"}});
+                                  {kLongestFreeze, "cannot be had, though everybody is gone"},
+                                  {kNobodyWatches, "nobody is told that the clock was set"}});
 }
 
 }  // namespace

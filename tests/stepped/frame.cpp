@@ -14,6 +14,7 @@ void Process::Before(std::string_view step) {
   if (stepping_) frame_.world_.process(index_).Before(step);
   if (step == "begin") queries.clear();
   queries.emplace(step);
+  frame_.NoteStrangers(*this, step);
   frame_.OnStep(*this, step);
   if (stepping_ && frame_.options_.early_clock && step == frame_.options_.lock_step) {
     early_ms_ = clock().WallMs();
@@ -137,6 +138,16 @@ void Frame::Blocked(std::size_t index) {
         tables_->Number(fmt::format("select ({} = any (pg_blocking_pids({})))::int", BackendPid(i),
                                     BackendPid(index))) == 1)
       Violation(fmt::format("{} waits for a user's transaction, that of {}", index, i));
+}
+
+void Frame::NoteStrangers(const Process& beside, std::string_view step) {
+  if (!beside.stepping_ || IsStranger(beside)) return;
+  for (std::size_t i = 0; i < kProcesses; ++i) {
+    const Stepper& other = world_.process(i);
+    const bool is_open = other.state() == Stepper::State::kAtStep && other.step() != "begin" &&
+                         other.step() != "committed";
+    if (is_open && IsStranger(*processes_[i])) beside_strangers_.emplace(step);
+  }
 }
 
 void Frame::Plant(const db::Query& text) { planted_.insert_or_assign(text.name, text); }

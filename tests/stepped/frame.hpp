@@ -112,6 +112,8 @@ class Frame : private World::Actors {
   /// What is wrong, with the trace; empty when nothing is.
   std::string Run(std::uint64_t seed);
   const std::string& trace() const { return world_.trace(); }
+  /// Before which statements a process stood while a user's own transaction was open, in all runs.
+  const std::set<std::string, std::less<>>& beside_strangers() const { return beside_strangers_; }
 
  protected:
   // What a test brings.
@@ -205,6 +207,7 @@ class Frame : private World::Actors {
   void Restart(std::size_t index) final;
   int BackendPid(std::size_t index) final;
   void Blocked(std::size_t index) final;
+  void NoteStrangers(const Process& beside, std::string_view step);
   void Forget(Process& process);
 
   const Options options_;
@@ -216,6 +219,7 @@ class Frame : private World::Actors {
   std::atomic<int> commits_{0};
   World world_;
   int runs_ = 0;
+  std::set<std::string, std::less<>> beside_strangers_;
 
   // Of one run.
   std::mt19937_64 random_;

@@ -41,6 +41,8 @@ enum class MessageBug {
   kFindWithoutLock,    ///< a claim hands out what it saw, and did not lock
   kReportWithoutLock,  ///< reports and the reaper decide on what they saw, and did not lock
   kUserOpensTopic,     ///< a user's transaction makes the row of its topic itself
+  kWakeUpSwallowed,  ///< a waiting claim passes over what a loser of a race has locked, and sleeps
+  kPromoterSpins,    ///< the promoter asks at once again for what it could not have
 };
 
 const db::Query kUsersEnqueue{
@@ -125,6 +127,10 @@ class MessageRun final : public Frame {
     if (planted == MessageBug::kReportWithoutLock)
       Plant(messages::sql::kLockMessages, "for update of m skip locked", "");
     if (planted == MessageBug::kUserOpensTopic) Plant(kUserOpensTopic);
+    if (planted == MessageBug::kWakeUpSwallowed)
+      Plant(messages::sql::kFindPassedOver, "limit 1", "limit 0");
+    if (planted == MessageBug::kPromoterSpins)
+      Plant(messages::sql::kNextDue, "due_ms > $1", "$1::bigint is not null");
   }
   std::int64_t claims() const { return claims_; }
 
@@ -140,6 +146,9 @@ class MessageRun final : public Frame {
     told_.clear();
     sent_.clear();
     named_.clear();
+    top_.clear();
+    placed_.clear();
+    late_.clear();
     number_ = 0;
     book_ = std::make_unique<MessageBook>(MessageBook::Limits{kMaxAttempts, kMaxCrashes, kNeverMs},
                                           [this](const std::string& what) { Violation(what); });
@@ -173,6 +182,16 @@ class MessageRun final : public Frame {
     });
     book_->Committed(process.queries, std::move(picture), clock().BootMs());
     for (Sight& sight : sights_) sight.seen.push_back(book_->latest());
+    NoteLate();
+  }
+  /// What becomes ready in front of others was committed late: a look may begin behind it.
+  void NoteLate() {
+    for (const auto& [id, message] : book_->picture().messages) {
+      if (message.pos == 0 || !placed_.insert({id, message.pos}).second) continue;
+      if (message.pos < top_[message.topic]) late_.insert(id);
+    }
+    for (const auto& [id, message] : book_->picture().messages)
+      top_[message.topic] = std::max(top_[message.topic], message.pos);
   }
   const auto& SeenBy(const MessageServer& server) const {
     return sights_[server.process.index()].seen;
@@ -191,8 +210,8 @@ class MessageRun final : public Frame {
     if (roll < 38) return SubmitClaim(server);
     if (roll < 62) return SubmitReport(server);
     if (roll < 68) return SubmitUser(server, true);
-    if (roll < 78) return server.messages.ReapSome({true}, Expected());
-    if (roll < 81) return server.messages.PromoteSome(Expected());
+    if (roll < 76) return server.messages.ReapSome({true}, Expected());
+    if (roll < 81) return SubmitPromote(server);
     if (roll < 83) return server.messages.SortSome({}, Expected());
     if (roll < 87) return SubmitCancel(server);
     if (roll < 93) return SubmitHeartbeat(server);
@@ -246,6 +265,7 @@ class MessageRun final : public Frame {
     request.max = 1 + static_cast<std::int64_t>(Random(3));
     request.owner = "somebody";
     request.lease_ms = kMessageLeaseMs;
+    request.waits = Chance(50);
     if (server.worker != 0 && Chance(50)) {
       request.worker = server.worker;
       request.started = 0;
@@ -263,9 +283,39 @@ class MessageRun final : public Frame {
 
   void OnClaimed(MessageServer& server, const ClaimRequest& request, const ClaimReply& reply) {
     book_->Claimed(SeenBy(server), request, reply);
+    if (request.waits && reply.messages.empty() && !reply.has_locked) CheckNothing(server, request);
     for (const auto& each : reply.messages) told_.emplace_back(each.id, each.fence);
     if (request.worker && !reply.messages.empty())
       server.batches.emplace_back(reply.claim, reply.messages.size());
+  }
+
+  /// Who waits and got nothing is woken by what becomes ready, and by nothing else: so nothing was, from its
+  /// beginning to its end.
+  void CheckNothing(const MessageServer& server, const ClaimRequest& request) {
+    const auto& seen = SeenBy(server);
+    const auto was_ready = [&](const auto& picture, const base::Uuid& id,
+                               const std::string& topic) {
+      const auto found = picture->messages.find(id);
+      return found != picture->messages.end() && found->second.place == sim::Place::kReady &&
+             !picture->paused.contains(topic);
+    };
+    for (const auto& [id, message] : seen.front()->messages)
+      if (!late_.contains(id) &&
+          std::ranges::find(request.topics, message.topic) != request.topics.end() &&
+          std::ranges::all_of(
+              seen, [&](const auto& picture) { return was_ready(picture, id, message.topic); }))
+        Violation(book_->NameOf(id) +
+                  " is ready, and who waits for it got nothing and does not look again");
+  }
+
+  /// What is due and cannot be had is looked for again, but not at once.
+  void SubmitPromote(MessageServer& server) {
+    server.messages.PromoteSome([this](const db::Result<messages::PromoteReply>& result) {
+      if (!Expect(result)) return;
+      const messages::PromoteReply& reply = result.value();
+      if (reply.rows == 0 && reply.next_due_ms && *reply.next_due_ms <= reply.now_ms)
+        Violation("the promoter got nothing, and asks for it again at once");
+    });
   }
 
   void SubmitReport(MessageServer& server) {
@@ -426,6 +476,9 @@ class MessageRun final : public Frame {
   std::vector<Claim> told_;
   std::vector<base::Uuid> sent_;
   std::vector<ClaimRequest> named_;
+  std::map<std::string, std::int64_t> top_;               // by topic: the highest place ever given
+  std::set<std::pair<base::Uuid, std::int64_t>> placed_;  // what has been seen in its place
+  std::set<base::Uuid> late_;                             // what came into a place before others
 };
 
 TEST(SteppedMessages, M1_M2_M3_HoldInEveryInterleavingAndNothingDeadlocks) {
@@ -433,6 +486,14 @@ TEST(SteppedMessages, M1_M2_M3_HoldInEveryInterleavingAndNothingDeadlocks) {
   const std::int64_t seeds = support::ExpectEverySeedHolds(run, kSeeds);
   std::cout << run.claims() << " messages were handed out\n";
   EXPECT_GE(run.claims(), seeds * 5);
+  if (seeds < static_cast<std::int64_t>(kSeeds.usual)) return;  // one alone
+  for (const char* step :
+       {"messages.insert_messages", "messages.find_ready", "messages.claim_messages",
+        "messages.lock_messages", "messages.finish_known", "messages.put_back",
+        "messages.promote_messages", "messages.extend_messages", "messages.lock_dead_workers",
+        "messages.sort_messages", "messages.write_topics", "clock", "commit"})
+    EXPECT_TRUE(run.beside_strangers().contains(step))
+        << "no user's transaction was open before " << step;
 }
 
 TEST(SteppedMessages, EveryPlantedBugIsFound) {
@@ -440,7 +501,9 @@ TEST(SteppedMessages, EveryPlantedBugIsFound) {
   using Bug = std::pair<MessageBug, const char*>;
   for (const auto& [planted, by_name] :
        {Bug{kFindWithoutLock, "VIOLATION: M"}, Bug{kReportWithoutLock, "VIOLATION: M"},
-        Bug{kUserOpensTopic, "waits for a user's transaction"}})
+        Bug{kUserOpensTopic, "waits for a user's transaction"},
+        Bug{kWakeUpSwallowed, "got nothing and does not look again"},
+        Bug{kPromoterSpins, "asks for it again at once"}})
     support::ExpectFound(MessageRun(planted), kSeedsForABug, by_name);
 }
 

@@ -572,10 +572,13 @@ TEST_F(AzureTokens, ATokenThatEndsIsRenewedAndNobodyWaits) {
   std::atomic<int> renewed = 0;
   Lease lease = manager->Acquire("ends/" + NewTerm(), kAmpleTime,
                                  {.ttl = Milliseconds(3'000), .renew_at = 0.1},
-                                 {.renewed = [&](const Renewed&) { ++renewed; }});
+                                 {.renewed = [&](const Renewed&) {
+                                   ++renewed;
+                                   renewed.notify_all();
+                                 }});
   source->AwaitAsked(3);
   const int before = renewed;
-  while (renewed < before + 2) std::this_thread::sleep_for(Milliseconds(10));
+  for (int now = before; now < before + 2; now = renewed) renewed.wait(now);
   EXPECT_TRUE(lease.Held());
   EXPECT_EQ(manager->stats().renewal_failures, 0);
 }

@@ -304,7 +304,10 @@ TEST_P(AzureFaults, ALeaseIsKeptThroughTroublesAsLongAsItsValidityAllows) {
   std::atomic<int> renewed = 0;
   const auto manager = Open(Url(), {.azure = Who()});
   Lease lease = manager->Acquire(name_, kEnough, {.ttl = Milliseconds(6'000), .renew_at = 0.05},
-                                 {.renewed = [&](const Renewed&) { ++renewed; }});
+                                 {.renewed = [&](const Renewed&) {
+                                   ++renewed;
+                                   renewed.notify_all();
+                                 }});
   gateway().Interfere(
       OnWrites([&](const ReceivedRequest& request, const StoreGateway::Forward& forward) {
         switch (writes++ % 6) {
@@ -320,8 +323,7 @@ TEST_P(AzureFaults, ALeaseIsKeptThroughTroublesAsLongAsItsValidityAllows) {
             return StoreGateway::Bytes(forward());
         }
       }));
-  for (int i = 0; i < 3'000 && renewed < 6; ++i) std::this_thread::sleep_for(Milliseconds(10));
-  EXPECT_GE(renewed, 6);
+  for (int now = renewed; now < 6; now = renewed) renewed.wait(now);
   EXPECT_TRUE(lease.Held());
   EXPECT_EQ(manager->stats().lost, 0);
   EXPECT_GE(manager->stats().renewal_failures, 4);
@@ -331,11 +333,13 @@ TEST_P(AzureFaults, ALeaseIsKeptThroughTroublesAsLongAsItsValidityAllows) {
 
 TEST_P(AzureFaults, ARevokedCredentialIsToldWithTheServicesCodeAndTheLeaseEndsAtItsDeadline) {
   std::mutex mutex;
+  std::condition_variable heard;
   std::vector<std::string> told;
   std::vector<std::string> logged;
   const auto tell = [&](const std::string& what) {
     const std::lock_guard lock(mutex);
     told.push_back(what);
+    heard.notify_all();
   };
   SetLogHook([&](const LogLine& line) {
     const std::lock_guard lock(mutex);
@@ -349,12 +353,9 @@ TEST_P(AzureFaults, ARevokedCredentialIsToldWithTheServicesCodeAndTheLeaseEndsAt
                                        {.lost = [&](const Lost&) { tell("lost"); }});
   gateway().Interfere(Always(TlsReceiver::Http(403, "x-ms-error-code: AuthorizationFailure\r\n",
                                                R"({"code":"AuthorizationFailure"})")));
-  for (int i = 0; i < 3'000; ++i) {
-    {
-      const std::lock_guard lock(mutex);
-      if (std::ranges::count(told, "lost") > 0) break;
-    }
-    std::this_thread::sleep_for(Milliseconds(10));
+  {
+    std::unique_lock lock(mutex);
+    heard.wait(lock, [&] { return std::ranges::count(told, "lost") > 0; });
   }
   EXPECT_FALSE(lease.Held());
   EXPECT_GE(BootClock().NowMs() - before_ms, 1'800);
