@@ -129,7 +129,8 @@ void AddAnchors(Page& page) {
   const bool of_problems = page.name == "problems";
   EachNode(page, [&](cmark_node* node) {
     const cmark_node_type type = cmark_node_get_type(node);
-    if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE) return cmark_node_free(node);
+    if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE)
+      return cmark_node_free(node);
     if (type == CMARK_NODE_HEADING) {
       const std::string text = TextOf(node);
       if (page.title.empty()) page.title = text;
