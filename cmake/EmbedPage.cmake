@@ -1,5 +1,4 @@
-# Run as a script: compiles DASHBOARD with ESBUILD into FOLDER and writes OUTPUT, a source file with all that came out,
-# plain and compressed. The files' bytes are taken in by the assembler: they may be as large as they like.
+# Run as a script: compiles DASHBOARD with ESBUILD into FOLDER and writes OUTPUT, a source file with all that came out.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(
@@ -13,42 +12,5 @@ if(failed OR said)
   message(FATAL_ERROR "The page does not compile:\n${said}")
 endif()
 
-file(GLOB files ${FOLDER}/*)
-set(bytes "")
-set(rows "")
-set(number 0)
-foreach(file IN LISTS files)
-  execute_process(COMMAND ${GZIP} -9nk ${file} COMMAND_ERROR_IS_FATAL ANY)
-  get_filename_component(name ${file} NAME)
-  foreach(form plain gzip)
-    if(form STREQUAL "gzip")
-      set(path ${file}.gz)
-    else()
-      set(path ${file})
-    endif()
-    string(APPEND bytes "asm(\".pushsection .rodata\\n\"\n    \"page_${form}_${number}:\\n.incbin \\\"${path}\\\"\\n\"\n    \"page_${form}_${number}_end:\\n.popsection\\n\");\n"
-      "extern \"C\" const char page_${form}_${number}[], page_${form}_${number}_end[];\n")
-  endforeach()
-  string(APPEND rows "    {\"${name}\", Between(page_plain_${number}, page_plain_${number}_end),\n     Between(page_gzip_${number}, page_gzip_${number}_end)},\n")
-  math(EXPR number "${number} + 1")
-endforeach()
-file(WRITE ${OUTPUT} "// Generated from dashboard/; do not edit.
-#include \"page/assets.hpp\"
-
-${bytes}
-namespace tenure::page {
-namespace {
-
-std::string_view Between(const char* begin, const char* end) {
-  return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-const Asset kAssets[] = {
-${rows}};
-
-}  // namespace
-
-std::span<const Asset> Assets() { return kAssets; }
-
-}  // namespace tenure::page
-")
+set(FUNCTION Assets)
+include(${CMAKE_CURRENT_LIST_DIR}/EmbedFolder.cmake)

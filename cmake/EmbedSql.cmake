@@ -1,5 +1,6 @@
 # Run as a script: writes OUTPUT/queries.hpp and queries.cpp from SOURCE/{both,postgres,sqlite}/*.sql, with a constant
-# NAMESPACE::kName for each; HEADER is how the header is included, PREFIX begins the names of the queries.
+# NAMESPACE::kName for each; HEADER is how the header is included, PREFIX begins the names of the queries. A query with
+# {after} and {order} is two: kName in ascending order (>), and kNameDescending (<, desc).
 file(GLOB both RELATIVE ${SOURCE}/both ${SOURCE}/both/*.sql)
 file(GLOB postgres RELATIVE ${SOURCE}/postgres ${SOURCE}/postgres/*.sql)
 file(GLOB sqlite RELATIVE ${SOURCE}/sqlite ${SOURCE}/sqlite/*.sql)
@@ -30,6 +31,17 @@ foreach(file IN LISTS names)
     file(READ ${SOURCE}/both/${file} text_postgres)
     string(REGEX REPLACE "tenure\\.|::[a-z]+" "" text_sqlite "${text_postgres}")
     string(REGEX REPLACE "\\$([0-9])" "?\\1" text_sqlite "${text_sqlite}")
+  endif()
+  if("${text_postgres}${text_sqlite}" MATCHES "{order}")
+    foreach(engine postgres sqlite)
+      string(REPLACE "{after}" "<" descending_${engine} "${text_${engine}}")
+      string(REPLACE "{order}" "desc" descending_${engine} "${descending_${engine}}")
+      string(REPLACE "{after}" ">" text_${engine} "${text_${engine}}")
+      string(REPLACE "{order}" "asc" text_${engine} "${text_${engine}}")
+    endforeach()
+    string(APPEND header "extern const db::Query ${constant}Descending;\n")
+    string(APPEND source "const db::Query ${constant}Descending{\"${PREFIX}.${name}_descending\", R\"sql(${descending_postgres})sql\",\n    R\"sql(${descending_sqlite})sql\"};\n\n")
+    string(APPEND all "    &${constant}Descending,\n")
   endif()
   string(APPEND header "extern const db::Query ${constant};\n")
   string(APPEND source "const db::Query ${constant}{\"${PREFIX}.${name}\", R\"sql(${text_postgres})sql\",\n    R\"sql(${text_sqlite})sql\"};\n\n")

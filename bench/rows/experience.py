@@ -1,6 +1,11 @@
-"""What the page asks: overview and search with few and many messages, and what viewers cost."""
+"""What the page asks: overview, search and lists with few and many messages, what viewers cost, what it loads, and
+how soon the command line answers."""
 
 import http.client
+import json
+import re
+import statistics
+import subprocess
 import time
 
 from harness.figures import Figure
@@ -14,6 +19,9 @@ ASKED = 2_000
 OVERVIEW_MS, SEARCH_MS = 5, 20
 VIEWERS = {1: 1, 100: 5}  # so many, and the most that they may cost, in percent of a core
 EVERY_S = 5               # as the page looks
+LIST = "/api/v1/messages?topic=bench&limit=100"
+FIRST_KB = 100
+HELP_MS, COMPLETION_MS = 30, 300
 
 
 def many(bench):
@@ -30,7 +38,7 @@ class Asker:
     def ask(self, path, expected=(200,)):
         self.connection.request("GET", path, headers={"If-None-Match": self.tag} if self.tag else {})
         answer = self.connection.getresponse()
-        answer.read()
+        self.body = answer.read()
         if answer.status not in expected:
             raise Failed(f"GET {path} was answered {answer.status}")
         self.tag = answer.getheader("ETag") or ""
@@ -46,6 +54,41 @@ def p99_ms(tenure, path, count):
         asker.ask(path)
         times.append((time.perf_counter() - begun) * 1e3)
     return sorted(times)[int(len(times) * 0.99)]
+
+
+def cursor_behind(tenure, rows):
+    """Where the list goes on behind so many rows."""
+    asker, cursor = Asker(tenure), ""
+    for _ in range(rows // 1000):
+        asker.ask(LIST.replace("limit=100", "limit=1000") + cursor)
+        cursor = "&cursor=" + json.loads(asker.body)["next_cursor"]
+        asker.tag = ""
+    return cursor
+
+
+def first_page_kb(tenure):
+    """The shell, and what it leads to, compressed."""
+    connection = http.client.HTTPConnection("127.0.0.1", tenure.port, timeout=30)
+
+    def get(path):
+        connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        return answer.read()
+
+    shell = get("/ui/")
+    files = re.findall(r'"(/ui/assets/[^"]+)"', shell.decode())
+    return (len(shell) + sum(len(get(path)) for path in set(files))) / 1e3
+
+
+def command_ms(bench, tenure, words):
+    """The median of starting it, from here, until it has ended."""
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        subprocess.run([bench.tenure, *words], check=True, stdout=subprocess.DEVNULL,
+                       env={"TENURE_SERVER": f"http://127.0.0.1:{tenure.port}", "XDG_CACHE_HOME": str(bench.new_folder())})
+        times.append((time.perf_counter() - begun) * 1e3)
+    return statistics.median(times)
 
 
 def viewers_percent(bench, tenure, count):
@@ -79,6 +122,11 @@ def found(bench, count):
         return {
             "overview": p99_ms(tenure, "/api/v1/overview", asked),
             "search": p99_ms(tenure, "/api/v1/search?q=be", asked),
+            "list": p99_ms(tenure, LIST, asked),
+            "list behind": p99_ms(tenure, LIST + cursor_behind(tenure, FEW - 1000), asked),
+            "first page": first_page_kb(tenure),
+            "help": command_ms(bench, tenure, ["--help"]),
+            "completion": command_ms(bench, tenure, ["completion", "words", "--", "topic", "show", ""]),
             **({n: viewers_percent(bench, tenure, n) for n in VIEWERS} if count > FEW else {}),
         }
 
@@ -96,6 +144,11 @@ def measure(bench):
         Figure(NAME, f"the same, {of}", f"with {FEW:,}", "ms", 1.1, "<=", [each["overview"] for each in ours],
                [each["overview"] for each in few]),
         figure(f"GET /api/v1/search of two letters, p99, {of}", "search", "ms", SEARCH_MS),
+        Figure(NAME, "100 messages of a topic, behind its 9,000th, p99", "the first ones", "ms", 1.2, "<=",
+               [each["list behind"] for each in ours], [each["list"] for each in ours]),
+        figure("what the first page loads, gzip", "first page", "kB", FIRST_KB),
+        figure("tenure --help, median", "help", "ms", HELP_MS),
+        figure("completing a topic's name, median, nothing kept", "completion", "ms", COMPLETION_MS),
         *(figure(f"{n} idle viewer{'s' if n > 1 else ''} of the overview, the server", n, "% of a core", limit)
           for n, limit in VIEWERS.items()),
     ]

@@ -44,6 +44,18 @@ std::optional<std::string> BodyOf(const Question& question, const Given& given) 
   return fmt::format("{{{}{}{}", question.fixed, fields == "{}" ? "" : ",", fields.substr(1));
 }
 
+constexpr std::string_view kReason = "--reason";
+
+/// The reason of an act: its body has no place for it, or is the whole of what is to be.
+bool HasItInTheQuery(http::Method method) {
+  return method == http::Method::kDelete || method == http::Method::kPut;
+}
+
+Flag ReasonFlag(http::Method method) {
+  Flag flag = Value(kReason, "TEXT", "Why; it stands in the audit.");
+  return HasItInTheQuery(method) ? flag : std::move(flag).As("reason");
+}
+
 int Run(const Question& question, const Given& given, Console& console) {
   if (question.refuse) question.refuse(given);
   std::string path = PathOf(question.path, given);
@@ -52,6 +64,8 @@ int Run(const Question& question, const Given& given, Console& console) {
     if (!query.empty()) query.front() = '?';
     path += query;
   }
+  if (question.on_record && HasItInTheQuery(question.method) && given.Has(kReason))
+    path += fmt::format("?reason={}", PercentEncoded(given.Text(kReason)));
   Server server(given, question.elsewhere);
   const std::optional<std::string> body = BodyOf(question, given);
   const Answer answer = question.changes_nothing ? server.Look(path, body.value_or(""))
@@ -311,6 +325,9 @@ Command Asking(Question question) {
     question.is_table = true;
   }
   const bool is_look = question.method == http::Method::kGet;
+  if (question.on_record &&
+      std::ranges::find(question.flags, kReason, &Flag::name) == question.flags.end())
+    question.flags.push_back(ReasonFlag(question.method));
   Flags flags = question.flags;
   if (question.is_table) flags = std::move(flags) + TableFlags();
   if (is_look) flags.push_back(WatchFlag());

@@ -72,9 +72,10 @@ struct Question {
   std::string notes = {};
   Flags flags = {};                          ///< without those of ServerFlags
   http::Method method = http::Method::kGet;  ///< a look; the others are acts
-  bool changes_nothing = false;              ///< of a POST: it is a look too
-  std::string_view path = {};   ///< "/sessions/{ID}": arguments stand in it by their names
-  std::string_view fixed = {};  ///< fields that the body of an act always has
+  bool on_record = false;        ///< in the audit: it takes --reason, if it has none of its own
+  bool changes_nothing = false;  ///< of a POST: it is a look too
+  std::string_view path = {};    ///< "/sessions/{ID}": arguments stand in it by their names
+  std::string_view fixed = {};   ///< fields that the body of an act always has
   Print print = {};
   std::vector<Column> columns = {};  ///< in the place of `print`: all `items` as a table
   bool is_table = false;             ///< `print` is a table: its columns can be chosen

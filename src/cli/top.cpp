@@ -84,11 +84,13 @@ http::Method MethodOf(const std::string& text) {
   return text == "DELETE" ? http::Method::kDelete : http::Method::kPost;
 }
 
-/// The body of an act with its reason.
-std::string WithReason(const std::string& body, const std::string& reason) {
+/// The body of an act with its reason. Where dead letters are meant, `reason` is of what they died.
+std::string WithReason(const std::string& path, const std::string& body,
+                       const std::string& reason) {
+  const bool of_letters = path.starts_with("/api/v1/dead-letters/");
   std::string text;
   base::JsonWriter json(text);
-  json.BeginObject().Field("reason", std::string_view(reason)).EndObject();
+  json.BeginObject().Field(of_letters ? "because" : "reason", std::string_view(reason)).EndObject();
   const bool alone = body.size() <= 2;  // {}
   return alone ? text : fmt::format("{},{}", text.substr(0, text.size() - 1), body.substr(1));
 }
@@ -329,7 +331,7 @@ void Top::DoAct() {
     ask.path += (ask.path.find('?') == std::string::npos ? "?reason=" : "&reason=") +
                 PercentEncoded(reason_);
   else
-    ask.body = WithReason(chosen_->body, reason_);
+    ask.body = WithReason(chosen_->path, chosen_->body, reason_);
   note_ = chosen_->title + " …";
   wanted_ = std::move(ask);
   chosen_.reset();

@@ -32,7 +32,9 @@ constexpr std::string_view kPausable =
     R"({"title":"Discard all","path":"/discard","method":"DELETE","body":{},)"
     R"("danger":true,"allowed":true,"command":"c","scope":"s"},)"
     R"({"title":"Never","path":"/never","method":"POST","body":{},)"
-    R"("danger":true,"allowed":false,"command":"c","scope":"messages:write"}]})";
+    R"("danger":true,"allowed":false,"command":"c","scope":"messages:write"},)"
+    R"({"title":"Redrive","path":"/api/v1/dead-letters/redrive","method":"POST",)"
+    R"("body":{"topic":"orders"},"danger":false,"allowed":true,"command":"c","scope":"s"}]})";
 
 class TopModel : public testing::Test {
  protected:
@@ -109,6 +111,16 @@ TEST_F(TopModel, AnActWantsAReason) {
   EXPECT_EQ(*act->body, R"({"reason":"all is well \"again\"","paused":false})");
   top_.Take(*act, {.status = 409, .body = R"({"detail":"It goes on already."})"});
   EXPECT_THAT(Shown(top_), HasSubstr("It goes on already."));
+}
+
+/// Where dead letters are meant, `reason` is of what they died.
+TEST_F(TopModel, TheReasonOfARedriveStandsWhereItsRouteHasIt) {
+  AskAboutOrders(top_, "a");
+  Keys({"3"}, top_);
+  Type("the provider is back", top_);
+  const auto act = top_.Wanted();
+  ASSERT_TRUE(act && act->body);
+  EXPECT_EQ(*act->body, R"({"because":"the provider is back","topic":"orders"})");
 }
 
 TEST_F(TopModel, WhatCannotBeTakenBackWantsTheNameTyped) {

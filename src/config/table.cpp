@@ -412,7 +412,7 @@ const Setting kTable[] = {
     {"inbox.max_attempts", Integer{AT(inbox.max_attempts), 1, 1'000},
      "How many failures of an inbound message may be reported until it is dead. Claims that end "
      "without a word, because their worker crashed, have three times this budget.",
-     "Up when what your handlers need is often away for long."},
+     "Up when what your handlers need often cannot be reached for long."},
 
     {"jobs.max", Integer{AT(jobs.max), 1, 1'000'000},
      "How many jobs a tenant may have; one more is answered 409.",
@@ -427,7 +427,7 @@ const Setting kTable[] = {
     {"jobs.missed_after", Duration{AT(jobs.missed_after_ms), 0, kHour},
      "How late a time may fire and still count as late, not as missed: what is later is treated by "
      "the job's `missed`.",
-     "Up when the store is often away for longer and each time matters; the same in all "
+     "Up when the store often cannot be reached for longer and each time matters; the same in all "
      "processes."},
     {"queues.files", TextList{AT(queues.files), 0},
      "Files of sources and bots, one for each tenant. The first process that starts puts them in "
@@ -492,7 +492,7 @@ const Setting kTable[] = {
     {"seats.redis.url", RedisUrl{AT(seats.redis.url)},
      "A Redis that keeps the heartbeats of seats beside a PostgreSQL: `rediss://HOST`, "
      "`redis+unix:///PATH`, or `redis://` on this machine. The store stays the truth, and goes on "
-     "alone when the Redis is away. Empty: the store keeps them.",
+     "alone when the Redis cannot be reached. Empty: the store keeps them.",
      "With about a million live seats, or a PostgreSQL that is short of write capacity; not "
      "before."},
     {"seats.redis.horizon",
@@ -505,10 +505,9 @@ const Setting kTable[] = {
     {"seats.redis.authority",
      Duration{AT(seats.redis.authority_ms), kSecond, kHour},
      "How long a process uses the Redis without hearing from the store, which is how long "
-     "heartbeats go on while the store is away.",
-     "Up when the store is away for longer at times; crashed seats are kept for as much longer "
-     "after "
-     "a change of the Redis.",
+     "heartbeats go on while the store cannot be reached.",
+     "Up when the store cannot be reached for longer at times; crashed seats are kept for as much "
+     "longer after a change of the Redis.",
      {.scope = Scope::kEnsemble}},
     {"seats.redis.margin",
      Duration{AT(seats.redis.margin_ms), 100, kMinute},

@@ -24,10 +24,13 @@ inline void ExpectReasonAlone(const ExchangePtr& exchange) {
   ReadReason(exchange, fields);
   fields.Finish();
 }
-/// The same for a DELETE, which has it in its query.
+/// Of a DELETE, and of a PUT, whose body is the whole of what is to be.
+inline void ReadQueryReason(const ExchangePtr& exchange, QueryFields& fields) {
+  exchange->set_reason(fields.Text("reason", kMaxReasonBytes).value_or(""));
+}
 inline void ExpectQueryReasonAlone(const ExchangePtr& exchange) {
   QueryFields fields(exchange->request().query);
-  exchange->set_reason(fields.Text("reason", kMaxReasonBytes).value_or(""));
+  ReadQueryReason(exchange, fields);
   fields.Finish();
 }
 

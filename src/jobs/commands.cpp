@@ -192,6 +192,7 @@ cli::Commands ChangeCommands() {
                      Value("--ends", "TIME", "Only before.").As("ends_at")} +
                ZoneFlags(),
            .method = http::Method::kPut,
+           .on_record = true,
            .path = "/api/v1/jobs/{NAME}",
            .print = WhenItRuns,
            .refuse = RefuseTwoSchedules}),
@@ -201,8 +202,9 @@ cli::Commands ChangeCommands() {
                        "made it.\n\nExample:\n  tenure job delete nightly\n",
               .flags = TheJob(),
               .method = http::Method::kDelete,
+              .on_record = true,
               .path = "/api/v1/jobs/{NAME}",
-              .print = Sentence("{NAME} is gone")}),
+              .print = Sentence("{NAME} is deleted")}),
       Asking({.words = "job trigger",
               .summary = "Run a job now",
               .notes = "Also when it is paused or disabled. Prints the run's id, which is its "
@@ -210,6 +212,7 @@ cli::Commands ChangeCommands() {
               .flags = TheJob() + Flags{Value("--payload", "JSON", "Instead of the job's.", Json)
                                             .AsJson("payload")},
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/api/v1/jobs/{NAME}/trigger",
               .print = Sentence("{run_id}")}),
       Asking(
@@ -225,6 +228,7 @@ cli::Commands ChangeCommands() {
                      Value("--max", "N", "At most so many times [1000].", Number(1, kMaxBackfill))
                          .AsJson("max")},
            .method = http::Method::kPost,
+           .on_record = true,
            .path = "/api/v1/jobs/{NAME}/backfill",
            .print = Sentence("{runs} made, {skipped} had theirs")}),
       Asking(
@@ -244,6 +248,7 @@ cli::Commands ChangeCommands() {
               .notes = "Example:\n  tenure job resume nightly\n",
               .flags = TheJob(),
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/api/v1/jobs/{NAME}/resume",
               .print = Sentence("{NAME} goes on")}),
       Asking({.words = "why job",

@@ -116,6 +116,7 @@ void LookAndPut(const RouteParts& parts, const ExchangePtr& exchange, PutCommand
 }
 
 void PutJob(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectQueryReasonAlone(exchange);
   PutCommand put;
   put.if_revision = http::ExpectedRevision(exchange->request());
   put.definition =

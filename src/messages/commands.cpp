@@ -86,6 +86,7 @@ Flags ChangedLetterFlags() {
   using namespace cli;  // the words of its table
   return Flags{Arguments("ID", "These, and no others.", Uuid)} + DeadLetterFlags() +
          Flags{Values("--id", "UUID", "The same as ID; as often as you like.", Uuid),
+               Value("--because", "TEXT", "Why; it stands in the audit."),
                Switch("--dry-run", "Only say how many.").As("dry_run")};
 }
 
@@ -110,6 +111,7 @@ std::string ChangeBody(const Given& given, std::int64_t before) {
     const std::int64_t rate = cli::ToNumber(given.Text("--rate"));
     json.Field("rate", rate).Field("delay_ms", before * 1'000 / rate);
   }
+  if (given.Has("--because")) json.Field("because", string_view(given.Text("--because")));
   if (given.Has("--dry-run")) json.Field("dry_run", true);
   json.EndObject();
   return body;
@@ -231,7 +233,10 @@ cli::Commands DeadLetterCommands() {
       Listing({.words = "message dead",
                .summary = "List dead letters",
                .notes = std::string(kDeadNotes),
-               .flags = DeadLetterFlags(),
+               .flags = Flags{Value("--order", "asc|desc", "The oldest first, or the newest [asc].",
+                                    Word)
+                                  .As("order")} +
+                        DeadLetterFlags(),
                .path = "/api/v1/dead-letters",
                .columns = {{"MESSAGE", 36, "id"},
                            {"TOPIC", 16, "topic"},
@@ -256,6 +261,18 @@ cli::Commands DeadLetterCommands() {
 cli::Commands TimerCommands() {
   using namespace cli;  // the words of its tables
   return {
+      Listing({.words = "timer list",
+               .summary = "List messages that wait for their time, the next one first",
+               .notes = "Example:\n  tenure timer list --topic reminders\n",
+               .flags = {Value("--topic", "TOPIC", "Only those of this topic.")
+                             .Named({"/api/v1/topics?limit=500"})
+                             .As("topic")},
+               .path = "/api/v1/timers",
+               .columns = {{"TIMER", 36, "id"},
+                           {"TOPIC", 24, "topic"},
+                           {"DUE", kAgoWidth, "due_at", In},
+                           {"ENQUEUED", kAgoWidth, "enqueued_at", Ago}},
+               .nothing = "no timers"}),
       Asking({.words = "timer set",
               .summary = "Enqueue a message for later",
               .notes = "Prints the timer's id, which is the message's id too.\n\nExample:\n"
@@ -279,6 +296,7 @@ cli::Commands TimerCommands() {
                        "Example:\n  tenure timer cancel 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
               .flags = {Argument("ID", "The timer.", Uuid)},
               .method = http::Method::kDelete,
+              .on_record = true,
               .path = "/api/v1/timers/{ID}",
               .print = Sentence("cancelled")}),
       Asking({.words = "why message",

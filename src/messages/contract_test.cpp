@@ -197,6 +197,74 @@ TEST_P(MessagesContract, ATimerCanBeCancelledUntilItHasFired) {
   EXPECT_EQ(a_.Cancel(base::Uuid::V7(1)), CancelOutcome::kUnknown);
 }
 
+using Which = MessagesRequest::Which;
+
+/// All pages of that list.
+std::vector<base::Uuid> AllOf(TestProcess& process, MessagesRequest request) {
+  std::vector<base::Uuid> ids;
+  do {
+    const MessagesReply page = process.List(request);
+    EXPECT_LE(std::ssize(page.rows), request.limit);
+    for (const ListedMessage& each : page.rows) ids.push_back(each.place.id);
+    request.behind = page.next;
+    if (page.next)  // as a client has it
+      request.behind = ParseCursor(CursorOf(*page.next, page.which), page.which);
+  } while (request.behind);
+  return ids;
+}
+
+TEST_P(MessagesContract, ATopicsMessagesAreListedInTheOrderOfTheirLines) {
+  std::vector<base::Uuid> ids;
+  for (const int priority : {5, 0, 9, 5}) {
+    NewMessage message = TestProcess::Of("t");
+    message.priority = priority;
+    ids.push_back(a_.Enqueue(message));
+  }
+  a_.Enqueue("u");
+  const std::vector<base::Uuid> in_line{ids[1], ids[0], ids[3], ids[2]};
+  EXPECT_EQ(AllOf(a_, {.topic = "t"}), in_line);
+  EXPECT_EQ(AllOf(a_, {.topic = "t", .limit = 1}), in_line);
+  EXPECT_EQ(AllOf(a_, {.tenant = "other", .topic = "t"}), std::vector<base::Uuid>());
+  EXPECT_EQ(AllOf(a_, {.topic = "none"}), std::vector<base::Uuid>());
+
+  const ClaimedMessage first = a_.ClaimOne("t");
+  EXPECT_EQ(first.id, ids[1]);
+  EXPECT_EQ(AllOf(a_, {.topic = "t", .which = Which::kClaimed}), std::vector<base::Uuid>{ids[1]});
+  EXPECT_EQ(AllOf(a_, {.topic = "t", .which = Which::kReady, .limit = 2}),
+            (std::vector<base::Uuid>{ids[0], ids[3], ids[2]}));
+  const ListedMessage listed = a_.List({.topic = "t", .limit = 1}).rows.at(0);
+  EXPECT_EQ(listed.state(), MessageState::kClaimed);
+  EXPECT_EQ(listed.fence, first.fence);
+  EXPECT_FALSE(listed.owner.empty());
+}
+
+TEST_P(MessagesContract, WhatWaitsForItsTimeIsListedByIt) {
+  std::vector<base::Uuid> ids;
+  for (const std::int64_t delay_ms : {3'000, 1'000, 2'000, 1'000}) {
+    NewMessage timer = TestProcess::Of(ids.empty() ? "u" : "t");
+    timer.delay_ms = delay_ms;
+    ids.push_back(a_.Enqueue(timer));
+  }
+  a_.Enqueue("t");
+  std::vector<base::Uuid> soon{ids[1], ids[3]};
+  std::ranges::sort(soon);
+  const std::vector<base::Uuid> all{soon[0], soon[1], ids[2], ids[0]};
+  EXPECT_EQ(AllOf(a_, {.which = Which::kWaiting}), all);
+  EXPECT_EQ(AllOf(a_, {.which = Which::kWaiting, .limit = 1}), all);
+  EXPECT_EQ(AllOf(a_, {.topic = "t", .which = Which::kWaiting}).size(), 3u);
+  EXPECT_EQ(AllOf(a_, {.tenant = "other", .which = Which::kWaiting}), std::vector<base::Uuid>());
+}
+
+TEST(MessageCursors, AnotherListsIsNone) {
+  const auto none = [](std::string_view text, Which which) {
+    return !ParseCursor(text, which).has_value();
+  };
+  for (const char* text : {"", "x", "1", "-", "1-", "-1", "1-x", "1-2-3", "99999999999999999999-1"})
+    EXPECT_TRUE(none(text, Which::kInLine) && none(text, Which::kWaiting)) << text;
+  EXPECT_TRUE(none("10-4711-0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071", Which::kWaiting));
+  EXPECT_TRUE(none("5-0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071", Which::kInLine));
+}
+
 TEST_P(MessagesContract, ADedupKeyHoldsForItsWindow) {
   NewMessage message = TestProcess::Of("t", "1");
   message.dedup_key = "order 7";
@@ -277,6 +345,11 @@ TEST_P(MessagesContract, DeadLettersAreListedRedrivenAndDiscarded) {
   const auto page = a_.Dead({.filter = all, .limit = 2});
   EXPECT_TRUE(page.has_more);
   EXPECT_EQ(a_.Dead({.filter = all, .after = page.rows.back().id}).rows.front().id, ids[2]);
+  const auto newest = a_.Dead({.filter = all, .newest_first = true, .limit = 2});
+  EXPECT_EQ(newest.rows.front().id, ids[2]);
+  const auto rest = a_.Dead({.filter = all, .after = newest.rows.back().id, .newest_first = true});
+  EXPECT_EQ(rest.rows.size(), 1u);
+  EXPECT_EQ(rest.rows.front().id, ids[0]);
 
   const auto dry = a_.ChangeDead({.filter = {.tenant = "default", .topic = "t"}, .dry_run = true});
   EXPECT_EQ(dry.ids.size(), 2u);

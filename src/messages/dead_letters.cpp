@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json_writer.hpp"
+#include "db/behind.hpp"
 #include "db/keys.hpp"
 #include "messages_sql/queries.hpp"
 
@@ -53,7 +54,7 @@ db::AuditEvent AuditEventOf(const DeadChangeRequest& request, const Letters& let
   json.BeginObject().Field("letters", letters.ids.size());
   if (request.filter.ids.empty()) {
     if (!request.filter.topic.empty()) json.Field("topic", std::string_view(request.filter.topic));
-    if (request.filter.reason) json.Field("reason", ToText(*request.filter.reason));
+    if (request.filter.reason) json.Field("death_reason", ToText(*request.filter.reason));
   }
   if (request.delay_ms > 0) json.Field("delay_ms", request.delay_ms);
   if (request.rate > 0) json.Field("rate", request.rate);
@@ -70,8 +71,9 @@ db::Transaction::Pending QueueDead(db::Transaction& tx, const DeadRequest& reque
                                    std::int64_t rows) {
   const DeadFilter& filter = request.filter;
   const std::int64_t reason = filter.reason ? static_cast<std::int64_t>(*filter.reason) : 0;
-  return tx.Queue(sql::kListDead, std::string_view(filter.tenant), std::string_view(filter.topic),
-                  reason, request.after.value_or(base::Uuid()), rows);
+  return tx.Queue(request.newest_first ? sql::kListDeadDescending : sql::kListDead,
+                  std::string_view(filter.tenant), std::string_view(filter.topic), reason,
+                  db::Behind(request.after, request.newest_first), rows);
 }
 
 DeadLetter ReadDeadLetter(const db::Rows::Row& row) {

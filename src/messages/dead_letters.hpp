@@ -37,6 +37,7 @@ struct DeadLetter {
 struct DeadRequest {
   DeadFilter filter{};
   std::optional<base::Uuid> after{};
+  bool newest_first = false;
   std::int64_t limit = 100;
 
   std::size_t bytes() const { return filter.bytes(); }

@@ -97,6 +97,7 @@ class Messages {
   db::Write<MarkStarted> Started{store_, "messages.started", kSettleLane};
 
   db::Look<FindMessages> Find{store_, "messages.find"};
+  db::Look<ListMessages> List{store_, "messages.list"};
   db::List<QueueTopics, ReadTopicView> ListTopics{store_, "messages.topics"};
   db::Look<messages::FindTopics> FindTopics{store_, "messages.find_topics"};
   db::List<QueueDead, ReadDeadLetter> ListDead{store_, "messages.dead"};

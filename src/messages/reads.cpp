@@ -1,7 +1,13 @@
 #include "messages/reads.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "messages/rules.hpp"
 #include "messages_sql/queries.hpp"
 
 namespace tenure::messages {
@@ -36,7 +42,101 @@ void ReadFinished(const db::Rows::Row& row, MessageView& view) {
                &View::enqueued_ms, &View::ended_ms, &View::correlation_id, &View::output);
 }
 
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) return std::nullopt;
+  return number;
+}
+
+db::Transaction::Pending QueueMessages(db::Transaction& tx, const MessagesRequest& request) {
+  using Which = MessagesRequest::Which;
+  const MessagesRequest::Place behind = request.behind.value_or(MessagesRequest::Place());
+  const std::int64_t rows = request.limit + 1;
+  const std::string_view tenant = request.tenant;
+  const std::string_view topic = request.topic;
+  if (request.which == Which::kWaiting)
+    return tx.Queue(sql::kListWaiting, tenant, topic, behind.due_ms, behind.id, rows, kMostLooked);
+  // Where every place is shown, no more than a page has to be looked at.
+  const std::int64_t looked = request.which == Which::kInLine ? rows : kMostLooked;
+  return tx.Queue(sql::kListInLine, tenant, topic, static_cast<std::int64_t>(request.which),
+                  behind.line, behind.pos, behind.id, rows, looked);
+}
+
+ListedMessage ReadListed(const db::Rows::Row& row) {
+  ListedMessage message;
+  using Place = MessagesRequest::Place;
+  db::ReadInto(message.place, row, 1, &Place::line, &Place::pos, &Place::due_ms, &Place::id);
+  using Listed = ListedMessage;
+  db::ReadInto(message, row, 5, &Listed::topic, &Listed::fence, &Listed::attempts, &Listed::crashes,
+               &Listed::enqueued_ms, &Listed::claimed_ms, &Listed::lease_until_ms, &Listed::owner,
+               &Listed::worker_until_ms, &Listed::payload_bytes, &Listed::error,
+               &Listed::correlation_id);
+  return message;
+}
+
+MessagesReply TakeMessages(const db::Rows& rows, const MessagesRequest& request) {
+  MessagesReply reply;
+  reply.which = request.which;
+  std::optional<MessagesRequest::Place> end;  // of what was looked at
+  for (const auto row : rows) {
+    ListedMessage message = ReadListed(row);
+    if (row.Int(0) == 0)
+      end = message.place;
+    else
+      reply.rows.push_back(std::move(message));
+  }
+  if (std::ssize(reply.rows) > request.limit) {
+    reply.rows.pop_back();
+    end = reply.rows.back().place;
+  }
+  reply.next = end;
+  return reply;
+}
+
 }  // namespace
+
+std::string CursorOf(const MessagesRequest::Place& place, MessagesRequest::Which which) {
+  if (which == MessagesRequest::Which::kWaiting)
+    return fmt::format("{}-{}", place.due_ms, place.id.ToString());
+  return fmt::format("{}-{}-{}", place.line, place.pos, place.id.ToString());
+}
+
+std::optional<MessagesRequest::Place> ParseCursor(std::string_view text,
+                                                  MessagesRequest::Which which) {
+  const std::size_t dash = text.find('-');
+  const auto first = ParseNumber(text.substr(0, dash));
+  if (!first || dash == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text.substr(dash + 1);
+  MessagesRequest::Place place;
+  if (which == MessagesRequest::Which::kWaiting) {
+    place.due_ms = *first;
+  } else {
+    const std::size_t next = rest.find('-');
+    const auto pos = ParseNumber(rest.substr(0, next));
+    if (!pos || next == std::string_view::npos) return std::nullopt;
+    place.line = *first;
+    place.pos = *pos;
+    rest.remove_prefix(next + 1);
+  }
+  const auto id = base::Uuid::Parse(rest);
+  if (!id) return std::nullopt;
+  place.id = *id;
+  return place;
+}
+
+MessageState ListedMessage::state() const {
+  if (lease_until_ms > 0) return MessageState::kClaimed;
+  return place.pos > 0 ? MessageState::kReady : MessageState::kWaiting;
+}
+
+void ListMessages(db::Transaction& tx, db::Items<MessagesRequest, MessagesReply> items) {
+  std::vector<db::Transaction::Pending> pages;
+  for (const auto* item : items) pages.push_back(QueueMessages(tx, item->request));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    items[i]->reply = TakeMessages(tx.Take(pages[i]), items[i]->request);
+}
 
 std::string_view ToText(MessageState state) {
   switch (state) {

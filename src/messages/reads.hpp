@@ -60,6 +60,58 @@ struct FindReply {
 };
 void FindMessages(db::Transaction& tx, db::Items<FindRequest, FindReply> items);
 
+/// Messages that are to be done, for people: of one topic those in its lines, or those that wait for
+/// their time.
+struct MessagesRequest {
+  enum class Which { kInLine, kReady, kClaimed, kWaiting };
+  /// Of a list's row: by line, pos and id in a line, else by due_ms and id.
+  struct Place {
+    std::int64_t line = -1;
+    std::int64_t pos = 0;
+    std::int64_t due_ms = 0;
+    base::Uuid id{};
+  };
+
+  std::string tenant{};
+  std::string topic{};  ///< empty: any, of those that wait
+  Which which = Which::kInLine;
+  std::optional<Place> behind{};
+  std::int64_t limit = 100;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, topic); }
+};
+/// As a cursor has it: "10-4711-0197c1f2-…" in a line, "1766311200000-0197c1f2-…" of
+/// what waits.
+std::string CursorOf(const MessagesRequest::Place& place, MessagesRequest::Which which);
+std::optional<MessagesRequest::Place> ParseCursor(std::string_view text,
+                                                  MessagesRequest::Which which);
+struct ListedMessage {
+  MessagesRequest::Place place{};
+  std::string topic{};
+  std::int64_t fence = 0;
+  std::int64_t attempts = 0;
+  std::int64_t crashes = 0;
+  std::int64_t enqueued_ms = 0;
+  std::int64_t claimed_ms = 0;
+  std::int64_t lease_until_ms = 0;
+  std::string owner{};
+  std::int64_t worker_until_ms = 0;
+  std::int64_t payload_bytes = 0;
+  std::string error{};
+  std::string correlation_id{};
+
+  MessageState state() const;
+};
+struct MessagesReply {
+  std::vector<ListedMessage> rows{};
+  /// Where the next page begins. A page looks at no more than kMostLooked: it may have fewer rows
+  /// than were asked for, even none, and another one follows.
+  std::optional<MessagesRequest::Place> next{};
+  MessagesRequest::Which which = MessagesRequest::Which::kInLine;
+};
+inline constexpr std::int64_t kMostLooked = 10'000;
+void ListMessages(db::Transaction& tx, db::Items<MessagesRequest, MessagesReply> items);
+
 inline constexpr std::int64_t kMaxDeadNamed = 10'000;
 /// Figures of all tenants, for gauges and the overview.
 struct CountsReply {

@@ -100,6 +100,10 @@ class TestProcess final : public store::Process {
   TopicsReply Topics(const std::string& name = "", const std::string& tenant = "default") {
     return Call(messages_, &Messages::ListTopics, {tenant, name, "", 100});
   }
+  MessagesReply List(MessagesRequest request) {
+    if (request.tenant.empty()) request.tenant = "default";
+    return Call(messages_, &Messages::List, std::move(request));
+  }
   DeadReply Dead(DeadRequest request) {
     return Call(messages_, &Messages::ListDead, std::move(request));
   }

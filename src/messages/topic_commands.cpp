@@ -144,6 +144,28 @@ cli::Commands TopicLooks() {
               .flags = {TopicArgument()},
               .path = kTopicPath,
               .print = ShowTopic}),
+      Listing({.words = "topic messages",
+               .summary = "List the messages of a topic",
+               .notes =
+                   "In the order in which they are handed out: who has them, who failed at them. "
+                   "Dead ones are in\n`tenure message dead --topic TOPIC`.\n\nExample:\n"
+                   "  tenure topic messages orders --state claimed\n",
+               .flags = {TopicArgument().As("topic"),
+                         Value("--state", "ready|claimed|waiting",
+                               "Only those; `waiting` is for their time [ready and claimed].", Word)
+                             .As("state")},
+               .path = "/api/v1/messages",
+               .columns = {{"MESSAGE", 36, "id"},
+                           {"STATE", 7, "state"},
+                           {"OWNER", 16, "owner", OrDash},
+                           {"FAILED", 6, "attempts"},
+                           {"ENQUEUED", kAgoWidth, "enqueued_at", Ago},
+                           {.heading = "LAST ERROR",
+                            .width = 10,
+                            .field = "last_error",
+                            .cell = OrDash,
+                            .is_spare = true}},
+               .nothing = "no messages"}),
       Asking({.words = "why topic",
               .summary = "Say what the messages of a topic wait for",
               .notes = "How many are ready and for how long, who asks for them, and how many were "
@@ -175,6 +197,7 @@ cli::Commands TopicActs() {
                   .notes = "Example:\n  tenure topic resume payments\n",
                   .flags = {TopicArgument()},
                   .method = http::Method::kPatch,
+                  .on_record = true,
                   .path = kTopicPath,
                   .fixed = R"("paused":false)",
                   .print = Sentence("{TOPIC} goes on"),
@@ -184,6 +207,7 @@ cli::Commands TopicActs() {
                   .notes = std::string(kSetNotes),
                   .flags = Flags{TopicArgument()} + TopicSettingFlags(),
                   .method = http::Method::kPatch,
+                  .on_record = true,
                   .path = kTopicPath,
                   .print = ShowTopic,
                   .refuse = RefuseNoSetting})};

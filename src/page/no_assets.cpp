@@ -5,4 +5,6 @@ namespace tenure::page {
 
 std::span<const Asset> Assets() { return {}; }
 
+std::span<const Asset> Docs() { return {}; }
+
 }  // namespace tenure::page

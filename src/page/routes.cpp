@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "page/assets.hpp"
+#include "page/reply.hpp"
 
 namespace tenure::page {
 namespace {
@@ -85,15 +86,6 @@ Shell ShellAt(const std::string& base) {
           fmt::format("\"{}+{}\"", NameOf("main-", ".js"), NameOf("style-", ".css"))};
 }
 
-Response Guarded(Response response) {
-  response.headers.emplace_back("Content-Security-Policy", kPolicy);
-  response.headers.emplace_back("Referrer-Policy", "no-referrer");
-  response.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
-  response.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
-  response.headers.emplace_back("Permissions-Policy", "");
-  return response;
-}
-
 void ToShell(const Shell& shell, const ExchangePtr& exchange) {
   exchange->Reply(
       Guarded({.status = 303, .content_type = kHtml, .headers = {{"Location", shell.root}}}));
@@ -110,6 +102,17 @@ void ReplyShell(const Shell& shell, const ExchangePtr& exchange) {
   exchange->Reply(Guarded(std::move(response)));
 }
 
+void ReplyAsset(const ExchangePtr& exchange) {
+  const std::string& name = exchange->request().path_parameters.at(0);
+  const auto asset = std::ranges::find(Assets(), std::string_view(name), &Asset::name);
+  if (asset == Assets().end())
+    throw http::ProblemError(http::NotFound(
+        "The page has no such file. If the server was updated meanwhile, reload the page."));
+  ReplyFile(
+      exchange, *asset,
+      {.content_type = TypeOf(asset->name), .headers = {{"Cache-Control", std::string(kForEver)}}});
+}
+
 /// By the header's plain form, which all browsers send: a list of names, "gzip" without "q=0".
 bool TakesGzip(const http::Request& request) {
   std::string_view accepted = request.FindHeader("Accept-Encoding").value_or(std::string_view());
@@ -117,23 +120,27 @@ bool TakesGzip(const http::Request& request) {
   return at != std::string_view::npos && !accepted.substr(at).starts_with("gzip;q=0");
 }
 
-void ReplyAsset(const ExchangePtr& exchange) {
-  const http::Request& request = exchange->request();
-  const std::string& name = request.path_parameters.at(0);
-  const auto asset = std::ranges::find(Assets(), std::string_view(name), &Asset::name);
-  if (asset == Assets().end())
-    throw http::ProblemError(http::NotFound(
-        "The page has no such file. If the server was updated meanwhile, reload the page."));
-  const bool gzip = TakesGzip(request);
-  Response response{
-      .body = std::string(gzip ? asset->gzip : asset->plain),
-      .content_type = TypeOf(asset->name),
-      .headers = {{"Cache-Control", std::string(kForEver)}, {"Vary", "Accept-Encoding"}}};
+}  // namespace
+
+Response Guarded(Response response) {
+  response.headers.emplace_back("Content-Security-Policy", kPolicy);
+  response.headers.emplace_back("Referrer-Policy", "no-referrer");
+  response.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
+  response.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
+  response.headers.emplace_back("Permissions-Policy", "");
+  return response;
+}
+
+void ReplyFile(const ExchangePtr& exchange, const Asset& file, Response response) {
+  const bool gzip = TakesGzip(exchange->request());
+  response.body = std::string(gzip ? file.gzip : file.plain);
+  response.headers.emplace_back("Vary", "Accept-Encoding");
   if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
   exchange->Reply(Guarded(std::move(response)));
 }
 
-void Add(http::Router& router, std::string pattern, std::string operation, http::Handler handler) {
+void AddPublic(http::Router& router, std::string pattern, std::string operation,
+               http::Handler handler) {
   router.Add({.method = http::Method::kGet,
               .pattern = std::move(pattern),
               .operation = std::move(operation),
@@ -142,18 +149,17 @@ void Add(http::Router& router, std::string pattern, std::string operation, http:
               .page = true});
 }
 
-}  // namespace
-
 void AddRoutes(http::Router& router) {
   const auto shell = std::make_shared<const Shell>(ShellAt(router.base()));
   const auto with = [&](void (*reply)(const Shell&, const ExchangePtr&)) {
     return [shell, reply](const ExchangePtr& exchange) { reply(*shell, exchange); };
   };
-  Add(router, "/", "getRoot", with(ToShell));
-  Add(router, "/ui", "getPageRoot", with(ToShell));
-  Add(router, "/ui/", "getPage", with(ReplyShell));
-  Add(router, "/ui/{*}", "getPageBelow", with(ReplyShell));
-  Add(router, "/ui/assets/{*}", "getPageAsset", ReplyAsset);
+  AddPublic(router, "/", "getRoot", with(ToShell));
+  AddPublic(router, "/ui", "getPageRoot", with(ToShell));
+  AddPublic(router, "/ui/", "getPage", with(ReplyShell));
+  AddPublic(router, "/ui/{*}", "getPageBelow", with(ReplyShell));
+  AddPublic(router, "/ui/assets/{*}", "getPageAsset", ReplyAsset);
+  AddDocsRoutes(router);
 }
 
 }  // namespace tenure::page

@@ -166,9 +166,10 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   server::Running running;
   running.object = {process, &self.subscriptions};
   running.type = typeid(Subscriptions);
-  running.add_routes = [&self](http::Router& router) {
+  audit::Audit& audit = others.Of<audit::Audit>();
+  running.add_routes = [&self, &audit](http::Router& router) {
     AddRoutes(router, {self.subscriptions, self.vault ? &*self.vault : nullptr,
-                       self.courier ? &*self.courier : nullptr, self.off});
+                       self.courier ? &*self.courier : nullptr, self.off, audit});
   };
   const auto latest = std::make_shared<explain::Latest>();
   running.jobs = {{"gauges.push", server::kOftenMs, [&self, latest](const auto&) {

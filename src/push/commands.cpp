@@ -109,6 +109,7 @@ cli::Commands Commands() {
               .notes = std::string(kPutNotes),
               .flags = PutFlags(),
               .method = http::Method::kPut,
+              .on_record = true,
               .path = path,
               .print = SubscriptionBlock()}),
       Asking({.words = "subscription delete",
@@ -117,6 +118,7 @@ cli::Commands Commands() {
                        "Example:\n  tenure subscription delete billing\n",
               .flags = NameFlag(),
               .method = http::Method::kDelete,
+              .on_record = true,
               .path = path,
               .print = Sentence("{NAME} is deleted")}),
       Asking(
@@ -128,6 +130,7 @@ cli::Commands Commands() {
                NameFlag() +
                Flags{Value("--secret", "SECRET", "This one, not one that is made.").As("secret")},
            .method = http::Method::kPost,
+           .on_record = true,
            .path = "/api/v1/subscriptions/{NAME}/rotate",
            .print = Sentence("{secret}")}),
       Asking({.words = "subscription test",
@@ -137,6 +140,7 @@ cli::Commands Commands() {
                        "  tenure subscription test billing\n",
               .flags = NameFlag(),
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/api/v1/subscriptions/{NAME}/test",
               .print = Block(
                   8, {{"status", "status"}, {"ms", "ms"}, {"body", "body"}, {"error", "error"}})}),

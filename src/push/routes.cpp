@@ -27,6 +27,7 @@ constexpr const char* kCreateAct = "subscription.create";
 constexpr const char* kChangeAct = "subscription.change";
 constexpr const char* kDeleteAct = "subscription.delete";
 constexpr const char* kRotateAct = "subscription.rotate";
+constexpr const char* kTestAct = "subscription.test";
 
 Problem UnknownSubscription(const std::string& name) {
   return http::NotFound(fmt::format("There is no subscription {}.", name));
@@ -131,7 +132,7 @@ void Put(const RouteParts& parts, const ExchangePtr& exchange) {
   constexpr int kTries = 3;
   RequireMessages(exchange);
   RequirePush(parts);
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   LookAndPut(parts, exchange, ReadPut(parts, exchange), kTries);
 }
 
@@ -234,15 +235,13 @@ std::string PingJson(const Delivered& delivered) {
   return body;
 }
 
-void Test(const RouteParts& parts, const ExchangePtr& exchange) {
-  RequirePush(parts);
-  http::ExpectNoFields(exchange->request());
-  const SubscriptionKey key = KeyOf(exchange);
-  http::Waits::Share share = exchange->BeginWait(1);
+void Ping(const RouteParts& parts, const ExchangePtr& exchange, SubscriptionKey key,
+          http::Waits::Share share) {
+  const std::string name = key.name;
   parts.subscriptions.FindFenced(
-      key, exchange->caller(),
-      Answering(exchange, [parts, name = key.name, share = std::move(share)](
-                              const ExchangePtr& to, const FindReply& found) mutable {
+      std::move(key), exchange->caller(),
+      Answering(exchange, [parts, name, share = std::move(share)](const ExchangePtr& to,
+                                                                  const FindReply& found) mutable {
         if (!found.subscription) return to->Reply(UnknownSubscription(name));
         const auto endpoint = EndpointOf(*found.subscription, *parts.vault, found.now_ms, 0);
         if (!endpoint) return to->Reply(Sealed());
@@ -253,6 +252,26 @@ void Test(const RouteParts& parts, const ExchangePtr& exchange) {
               });
             });
       }));
+}
+
+/// A program may try its endpoint as often as it likes. Who says why is a person, and on record before
+/// anything is sent.
+void Test(const RouteParts& parts, const ExchangePtr& exchange) {
+  RequirePush(parts);
+  http::ExpectReasonAlone(exchange);
+  SubscriptionKey key = KeyOf(exchange);
+  http::Waits::Share share = exchange->BeginWait(1);
+  if (exchange->reason().empty()) return Ping(parts, exchange, std::move(key), std::move(share));
+  db::AuditEvent event{key.name, "{}"};
+  parts.audit.Note(http::ActorOf(exchange, kTestAct), std::move(event),
+                   [parts, exchange, key = std::move(key),
+                    share = std::move(share)](const db::Result<audit::NoteReply>& noted) mutable {
+                     exchange->executor().Post([parts, exchange, key = std::move(key),
+                                                share = std::move(share), noted]() mutable {
+                       if (!noted.ok()) return exchange->Reply(noted.fault());
+                       Ping(parts, exchange, std::move(key), std::move(share));
+                     });
+                   });
 }
 
 }  // namespace
@@ -274,7 +293,7 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
              Rotate,
              "",
              {kRotateAct}},
-            {Method::kPost, "/{name}/test", "testSubscription", write, Test}});
+            {Method::kPost, "/{name}/test", "testSubscription", write, Test, "", {kTestAct}}});
   http::RouteGroup<RouteParts>(router, parts,
                                {.path = "/api/v1/why/subscription", .rate_class = "push"})
       .Add({{Method::kGet, "/{name}", "whySubscription", read, SayWhy}});

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "audit/audit.hpp"
 #include "http/router.hpp"
 #include "push/courier.hpp"
 #include "push/subscriptions.hpp"
@@ -14,6 +15,7 @@ struct RouteParts {
   const Vault* vault = nullptr;  ///< null: secrets.key_file is not set
   Courier* courier = nullptr;    ///< null: push is off
   std::string off{};             ///< then: why, naming the setting
+  audit::Audit& audit;
 };
 
 void AddRoutes(http::Router& router, const RouteParts& parts);

@@ -163,6 +163,7 @@ cli::Commands OrganizationCommands() {
                                  Required("--name", "TEXT", "For people.").As("name")} +
                            details,
                   .method = http::Method::kPost,
+                  .on_record = true,
                   .path = "/api/v1/organizations",
                   .print = OrganizationBlock()}),
           Listing({.words = "organization list",
@@ -184,6 +185,7 @@ cli::Commands OrganizationCommands() {
                                  Value("--name", "TEXT", "For people.").As("name")} +
                            details,
                   .method = http::Method::kPatch,
+                  .on_record = true,
                   .path = "/api/v1/organizations/{ID}",
                   .print = OrganizationBlock()})};
 }
@@ -205,6 +207,7 @@ cli::Commands LicenseCommands() {
                      Value("--key", "KEY|@FILE", "A key that was made elsewhere.", KeyOrFile)
                          .As("license_key")},
            .method = http::Method::kPost,
+           .on_record = true,
            .path = "/api/v1/licenses",
            .print = LicenseBlock()}),
       Listing({.words = "license list",
@@ -242,6 +245,7 @@ cli::Commands LicenseCommands() {
                                  .AsJson("seats")} +
                        TermFlags() + Flags{ReasonFlag()},
               .method = http::Method::kPatch,
+              .on_record = true,
               .path = kLicensePath,
               .print = LicenseBlock()}),
       Setting("license suspend", "Let nobody use a licence for a while", R"("suspended":true)",
@@ -253,6 +257,7 @@ cli::Commands LicenseCommands() {
               .notes = "That is final. What it was used for stays in its log.\n",
               .flags = {LicenseArgument(), ReasonFlag()},
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/api/v1/licenses/{LICENSE}/revoke",
               .print = Sentence("licence {LICENSE} is {state}")}),
       Asking(
@@ -266,6 +271,7 @@ cli::Commands LicenseCommands() {
                      Value("--key", "KEY|@FILE", "A key that was made elsewhere.", KeyOrFile)
                          .As("license_key")},
            .method = http::Method::kPost,
+           .on_record = true,
            .path = "/api/v1/licenses/{LICENSE}/rotate-key",
            .print = Sentence("{license_key}")}),
       Listing({.words = "license log",

@@ -58,6 +58,7 @@ cli::Commands LedgerCommands() {
                   .summary = "Send heartbeats of seats to the store, before a Redis is maintained",
                   .notes = std::string(kRetireNotes),
                   .method = http::Method::kPost,
+                  .on_record = true,
                   .path = "/api/v1/seat-ledger/retire",
                   .print = LedgerText})};
 }

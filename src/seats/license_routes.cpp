@@ -6,6 +6,7 @@
 #include "http/expected_revision.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "seats/json.hpp"
 #include "seats/keys.hpp"
@@ -99,6 +100,7 @@ NewLicense DecodeLicense(const RouteParts& parts, const ExchangePtr& exchange) {
   if (!IsKeyPrefix(prefix)) fields.Refuse("prefix", "must be 1 to 20 of A-Z 0-9");
   license.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes).value_or("");
   made.key = ReadKey(fields, prefix, wall_ms);
+  http::ReadReason(exchange, fields);
   fields.Finish();
   license.tenant = OrganizationOr(exchange, std::move(organization));
   license.id = base::Uuid::V7(wall_ms);
@@ -230,6 +232,7 @@ void RotateKey(const RouteParts& parts, const ExchangePtr& exchange) {
   command.overlap_ms = fields.OptionalInteger("overlap_seconds", 0, kMaxOverlapSeconds)
                            .value_or(kDefaultOverlapSeconds) *
                        kSecondMs;
+  http::ReadReason(exchange, fields);
   fields.Finish();
   command.key_hash = HashOfKey(key);
   command.key_hint = HintOfKey(key);

@@ -3,6 +3,7 @@
 #include "base/tenant.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "seats/json.hpp"
 #include "seats/operator.hpp"
@@ -48,6 +49,7 @@ void CreateOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
   organization.name = fields.NonEmptyText("name", kMaxNameBytes);
   organization.contact_email = fields.OptionalText("contact_email", kMaxNameBytes).value_or("");
   organization.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes).value_or("");
+  http::ReadReason(exchange, fields);
   fields.Finish();
   parts.seats.MakeOrganization(
       std::move(organization), http::Acting(exchange, kCreateOrganization),
@@ -65,6 +67,7 @@ void ChangeOrganization(const RouteParts& parts, const ExchangePtr& exchange) {
   change.contact_email = fields.OptionalText("contact_email", kMaxNameBytes);
   change.metadata = fields.OptionalObject("metadata", kMaxMetadataBytes);
   if (change.name && change.name->empty()) fields.Refuse("name", "must not be empty");
+  http::ReadReason(exchange, fields);
   fields.Finish();
   parts.seats.ChangeOrganization(
       std::move(change), http::Acting(exchange, kChangeOrganization),

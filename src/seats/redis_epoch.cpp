@@ -20,7 +20,7 @@ void NoteRaise(db::Item<RaiseRequest, RaiseReply>& item, const RedisEpoch& epoch
   json.BeginObject()
       .Field("epoch", epoch.epoch)
       .Field("redis", std::string_view(epoch.identity.value_or("")))
-      .Field("reason", item.request.reason);
+      .Field("cause", item.request.reason);
   json.Key("frozen_until").Time(epoch.frozen_ms);
   json.EndObject();
   item.Did(std::move(event));

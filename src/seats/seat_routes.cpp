@@ -6,6 +6,7 @@
 #include "http/answering.hpp"
 #include "http/fences.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "seats/json.hpp"
 #include "seats/kept_there.hpp"
@@ -158,7 +159,7 @@ void RevokeSession(const RouteParts& parts, const ExchangePtr& exchange) {
 }
 
 void RemoveTicket(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
+  http::ExpectQueryReasonAlone(exchange);
   TicketCommand command;
   command.license = PathUuid(exchange, 0, "id");
   command.ticket = PathUuid(exchange, 1, "ticket");

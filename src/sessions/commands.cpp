@@ -105,7 +105,9 @@ cli::Commands Commands() {
                 Value("--capacity", "UUID", "Only those on this capacity.", Uuid).As("capacityId"),
                 Value("--active", "true|false", "Only those that are active, or that are not.",
                       Word)
-                    .As("active")},
+                    .As("active"),
+                Value("--order", "asc|desc", "The oldest first, or the newest [asc].", Word)
+                    .As("order")},
            .path = "/sessions",
            .columns = {{"SESSION", 36, "sessionId"},
                        {"KIND", 10, "sessionKind", KindCell},
@@ -124,6 +126,7 @@ cli::Commands Commands() {
                        "  tenure session end 0197c1f2-8a34-7d10-9b55-3f0c2e6a7d81\n",
               .flags = {Argument("ID", "The session.", Uuid)},
               .method = http::Method::kDelete,
+              .on_record = true,
               .path = "/sessions/{ID}",
               .print = Sentence("session {ID} has ended")}),
       Asking({.words = "why session",

@@ -276,6 +276,19 @@ TEST_P(SessionContract, TheListIsInOrderOfStartThenIdAndPagesHaveNoGap) {
   }
   EXPECT_EQ(listed, expected);
   EXPECT_EQ(List({}).rows.size(), 26u);
+  std::vector<base::Uuid> newest;
+  request = {.tenant = tenant_, .newest_first = true, .limit = 10};
+  do {
+    const ListReply reply = List(request);
+    for (const Session& each : reply.rows) newest.push_back(each.id);
+    request.after = reply.has_more ? std::optional(reply.rows.back().id) : std::nullopt;
+  } while (request.after);
+  std::ranges::reverse(newest);
+  EXPECT_EQ(newest.size(), 25u);
+  EXPECT_TRUE(std::ranges::is_sorted(newest));
+  EXPECT_EQ(List({.newest_first = true, .limit = 1}).rows.at(0).id, List({}).rows.back().id);
+  EXPECT_EQ(List({.user = key_.user, .newest_first = true}).rows.size(),
+            List({.user = key_.user}).rows.size());
 }
 
 TEST_P(SessionContract, TheListFiltersByUserTenantCapacityAndActivity) {

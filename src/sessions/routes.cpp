@@ -4,6 +4,7 @@
 #include "base/json_writer.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/order.hpp"
 #include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "sessions/capability.hpp"
@@ -154,6 +155,7 @@ std::optional<ListRequest> DecodeList(const ExchangePtr& exchange) {
   list.active = fields.Flag("active");
   list.limit = fields.PageLimit();
   list.after = fields.Uuid("cursor");
+  list.newest_first = http::ReadDescending(fields);
   fields.Finish();
   if (const auto& claimed = exchange->request().principal->tenant) {
     const auto own = base::Uuid::Parse(*claimed);

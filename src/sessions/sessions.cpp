@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "db/behind.hpp"
 #include "db/keys.hpp"
 #include "sessions/usage_seal.hpp"
 #include "sessions_sql/queries.hpp"
@@ -21,13 +22,15 @@ void FindSessions(db::Transaction& tx, db::Items<FindRequest, FindReply> items) 
 
 db::Transaction::Pending QueueSessions(db::Transaction& tx, const ListRequest& request,
                                        std::int64_t rows, std::int64_t now_ms) {
-  const db::Query& query = request.user     ? sql::kListByUser
-                           : request.tenant ? sql::kListByTenant
-                                            : sql::kListAll;
+  const bool newest_first = request.newest_first;
+  const db::Query& query =
+      request.user     ? (newest_first ? sql::kListByUserDescending : sql::kListByUser)
+      : request.tenant ? (newest_first ? sql::kListByTenantDescending : sql::kListByTenant)
+                       : (newest_first ? sql::kListAllDescending : sql::kListAll);
   std::optional<std::int64_t> active;
   if (request.active) active = *request.active ? 1 : 0;
   return tx.Queue(query, request.user, request.tenant, request.capacity, active, now_ms,
-                  request.after, rows);
+                  db::Behind(request.after, newest_first), rows);
 }
 
 std::int64_t CountActiveSessions(db::Transaction& tx, std::int64_t now_ms) {

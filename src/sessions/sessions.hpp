@@ -30,6 +30,7 @@ struct ListRequest {
   std::optional<base::Uuid> capacity = {};
   std::optional<bool> active = {};
   std::optional<base::Uuid> after = {};  ///< the last id of the page before
+  bool newest_first = false;
   std::int64_t limit = 100;
 };
 using ListReply = db::Page<Session>;

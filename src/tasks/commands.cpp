@@ -48,6 +48,7 @@ cli::Commands Commands() {
                            "  tenure task run sessions.expiry\n",
                   .flags = {Argument("NAME", "The task.", TaskName).Named({"/api/v1/tasks"})},
                   .method = http::Method::kPost,
+                  .on_record = true,
                   .path = "/api/v1/tasks/{NAME}/run",
                   .print = Sentence("{NAME} will run; `tenure task list` shows it")}),
           Asking({.words = "why task",

@@ -154,6 +154,7 @@ cli::Commands FactorsAndSending() {
                         Argument("FACTOR", "A decimal with at most six places.", FactorNumber)
                             .As("factor")},
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/usage/factors",
               .print = FactorSet}),
       Asking({.words = "usage send",
@@ -162,6 +163,7 @@ cli::Commands FactorsAndSending() {
               .flags = {Required("--from", "WINDOW", "The first window to send.", WindowNumber)
                             .AsJson("fromWindow")},
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/usage/send",
               .print = Sentence("{windows} windows will be sent; `tenure usage windows` shows "
                                 "them")}),
@@ -180,6 +182,7 @@ cli::Commands FactorsAndSending() {
               .notes = "For when the receiver was mended: it knows a record that it has by its "
                        "recordId.\n\nExample:\n  tenure usage resend\n",
               .method = http::Method::kPost,
+              .on_record = true,
               .path = "/usage/refused/resend",
               .print = Sentence("{records} records are sent again")}),
       Asking({.words = "why usage",

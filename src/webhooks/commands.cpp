@@ -47,9 +47,11 @@ int ApplyFile(const Given& given, cli::Console& console) {
   const std::string& path = given.Text("FILE");
   const bots::Reading reading = ReadBotsFile(path, bots::kAnyHistoryMs);
   if (PrintMistakes(reading, path, console)) return cli::kExitUsage;
-  std::string query = given.Has("--dry-run") ? "?dry_run=true" : "";
-  if (const auto* const revision = given.Find("--revision"))
-    query += (query.empty() ? "?revision=" : "&revision=") + *revision;
+  std::string query = given.Has("--dry-run") ? "&dry_run=true" : "";
+  if (const auto* const revision = given.Find("--revision")) query += "&revision=" + *revision;
+  if (const auto* const reason = given.Find("--reason"))
+    query += "&reason=" + cli::PercentEncoded(*reason);
+  if (!query.empty()) query.front() = '?';
   cli::Server server(given);
   const Answer answer =
       server.Ask(http::Method::kPut, "/api/v1/bots" + query, bots::ToJson(reading.file));
@@ -153,6 +155,7 @@ cli::Command QueueApply() {
           .summary = "Put a file of bots in force",
           .notes = "For all processes at once, while they run. Prints what changes.",
           .flags = Flags{Argument("FILE", "A file of bots."),
+                         Value("--reason", "TEXT", "Why; it stands in the audit."),
                          Switch("--dry-run", "Only say what would change."),
                          Value("--revision", "N", "Only if this is the revision in force.",
                                Number(0, 1'000'000'000))} +
@@ -175,6 +178,7 @@ int Replay(const Given& given, cli::Console& console) {
       if (const auto* const value = given.Find(flag)) json.Field(field, *value);
     json.EndObject();
     if (given.Has("--dry-run")) json.Field("dry_run", true);
+    if (const auto* const reason = given.Find("--reason")) json.Field("reason", *reason);
     if (!cursor.empty()) json.Field("cursor", cursor);
     json.EndObject();
     const Answer answer = server.Ask(http::Method::kPost, "/api/v1/webhooks/replay", body);
@@ -203,6 +207,7 @@ cli::Command ReplayEvents() {
                 Value("--until", "TIME", "Only those before.", Time),
                 Value("--event", "NAME", "Only those, like issues."),
                 Value("--repository", "OWNER/NAME", "Only of this one."),
+                Value("--reason", "TEXT", "Why; it stands in the audit."),
                 Switch("--dry-run", "Only count.")} +
           ActFlags(),
       .run = Replay,

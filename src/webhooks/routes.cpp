@@ -8,6 +8,7 @@
 #include "base/time_text.hpp"
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "queues/http/routes.hpp"
 #include "webhooks/bots/read.hpp"
@@ -144,6 +145,7 @@ void PutBots(const RouteParts& parts, const ExchangePtr& exchange) {
   ApplyRequest apply;
   apply.revision = fields.Integer("revision", 0, std::numeric_limits<std::int64_t>::max());
   apply.dry_run = fields.Flag("dry_run").value_or(false);
+  http::ReadQueryReason(exchange, fields);
   fields.Finish();
   bots::Reading reading = ReadFile(parts, exchange);
   std::vector<std::string> warnings;
@@ -191,6 +193,7 @@ ReplayRequest ReadReplay(const ExchangePtr& exchange, const std::string& queue) 
   ReadWhich(fields, replay);
   replay.limit = fields.OptionalInteger("limit", 1, kMaxReplayed).value_or(kMaxReplayed);
   replay.dry_run = fields.OptionalFlag("dry_run").value_or(false);
+  http::ReadReason(exchange, fields);
   if (const auto cursor = fields.OptionalText("cursor", kMaxCursorBytes)) {
     const auto number = ParseNumber(*cursor);
     if (!number) fields.Refuse("cursor", std::string(http::kNoCursor));

@@ -81,6 +81,11 @@ class Audit : public testing::TestWithParam<Engine> {
                     const support::HttpHeaders& headers = {}) const {
     return api().Call("POST", path, body, headers);
   }
+  /// `body` is an object.
+  static std::string WithReason(const std::string& body) {
+    const std::string rest = body.substr(1);
+    return std::string(R"({"reason":"a test")") + (rest == "}" ? "" : ",") + rest;
+  }
   static std::string OfTopic(const Topic& topic, const std::string& more = "") {
     return R"({"topic":")" + topic.name() + "\"" + more + "}";
   }
@@ -125,39 +130,54 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
   const Topic topic(api());
   // What is made for it leaves entries, too: it is made before.
   const SampleRequests samples(api(), tenant_);
+  // With a reason where its kind of request has it: in the body, or in the query of what has none of
+  // its own.
   const auto prepared = [&](const std::string& method, const std::string& path) {
-    const SampleRequests::Request request = samples.RequestOf(method, path);
+    SampleRequests::Request request = samples.RequestOf(method, path);
+    if (method == "DELETE" || method == "PUT")
+      request.target += (request.target.find('?') == std::string::npos ? "?reason=" : "&reason=") +
+                        std::string("a%20test");
+    else if (request.body.find(R"("reason")") == std::string::npos)
+      request.body = WithReason(request.body);
     return [this, method, request] {
       return api().Call(method, request.target, request.body, request.headers).status;
     };
   };
   const std::map<std::string, std::function<int()>> ways{
       {"putSession", [&] { return api().Put(ForeignSession().second, 1).status; }},
-      {"deleteSession", [&] { return api().Delete(ForeignSession().first).status; }},
+      {"deleteSession",
+       [&] { return api().Delete(ForeignSession().first + "?reason=a%20test").status; }},
       {"breakLease",
        [&] {
          Lease lease(api());
          lease.Acquire();
          return lease.Break().status;
        }},
-      {"runTask", [&] { return Post(Task() + "/run", "{}").status; }},
+      {"runTask", [&] { return Post(Task() + "/run", WithReason("{}")).status; }},
       {"changeTopic", [&] { return topic.Change(R"({"paused":true,"reason":"a test"})").status; }},
       {"redriveDeadLetters",
        [&] {
          const Topic other(api());
          Bury(other);
-         return Post("/api/v1/dead-letters/redrive", OfTopic(other)).status;
+         return Post("/api/v1/dead-letters/redrive",
+                     OfTopic(other, R"(,"reason":"failed","because":"a test")"))
+             .status;
        }},
       {"discardDeadLetters",
        [&] {
          const Topic other(api());
          Bury(other);
-         return Post("/api/v1/dead-letters/discard", OfTopic(other)).status;
+         return Post("/api/v1/dead-letters/discard", OfTopic(other, R"(,"because":"a test")"))
+             .status;
        }},
       {"setUsageFactor",
-       [&] { return Post("/usage/factors", R"({"sessionKind":2,"factor":"2.5"})").status; }},
-      {"sendUsage", [&] { return Post("/usage/send", R"({"fromWindow":1})").status; }},
-      {"resendRefusedUsage", [&] { return Post("/usage/refused/resend", "{}").status; }},
+       [&] {
+         return Post("/usage/factors", WithReason(R"({"sessionKind":2,"factor":"2.5"})")).status;
+       }},
+      {"sendUsage", [&] { return Post("/usage/send", WithReason(R"({"fromWindow":1})")).status; }},
+      {"resendRefusedUsage",
+       [&] { return Post("/usage/refused/resend", WithReason("{}")).status; }},
+      {"cancelTimer", prepared("DELETE", "/api/v1/timers/{id}")},
       {"putJob", prepared("PUT", "/api/v1/jobs/{name}")},
       {"deleteJob", prepared("DELETE", "/api/v1/jobs/{name}")},
       {"triggerJob", prepared("POST", "/api/v1/jobs/{name}/trigger")},
@@ -173,6 +193,7 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
       {"revokeSeat", prepared("POST", "/api/v1/licenses/sessions/{id}/revoke")},
       {"putSubscription", prepared("PUT", "/api/v1/subscriptions/{name}")},
       {"deleteSubscription", prepared("DELETE", "/api/v1/subscriptions/{name}")},
+      {"testSubscription", prepared("POST", "/api/v1/subscriptions/{name}/test")},
       {"rotateSubscriptionSecret", prepared("POST", "/api/v1/subscriptions/{name}/rotate")},
       {"pauseQueue",
        [&] {
@@ -197,7 +218,7 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
            ExecuteSqlite(store_.data_dir() / "data" / "tenure.db", "update " + use);
          else
            store_.Execute("update tenure." + use);
-         return Post("/api/v1/seat-ledger/retire", "{}").status;
+         return Post("/api/v1/seat-ledger/retire", WithReason("{}")).status;
        }},
       {"removeSeatTicket", prepared("DELETE", "/api/v1/licenses/{id}/tickets/{ticket}")},
   };
@@ -219,6 +240,10 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
     EXPECT_EQ(entry["address"].Text(), "127.0.0.1");
     EXPECT_NE(entry["request_id"].Text(), "");
     EXPECT_NE(entry["object"].Text(), "") << route.operation;
+    // What was refused and is put on record for that has none.
+    if (route.operation != "putSession") {
+      EXPECT_EQ(entry["detail"]["reason"].Text(), "a test") << route.operation;
+    }
   }
 }
 

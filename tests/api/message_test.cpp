@@ -255,6 +255,12 @@ TEST_P(Messages, DeadLettersAreListedRedrivenAndDiscarded) {
   EXPECT_EQ(list("&reason=attempts")[0]["last_error"].Text(), "spent");
   EXPECT_EQ(list("&reason=failed")[0]["id"].Text(), two);
   EXPECT_THAT(topic_.Look(two)["why"].Text(), HasSubstr("hopeless"));
+  EXPECT_EQ(list("&order=desc")[0]["id"].Text(), list("")[1]["id"].Text());
+  EXPECT_EQ(api_.Get("/api/v1/dead-letters?order=new").status, 400);
+  const Json letter = api_.Get("/api/v1/dead-letters/" + two).Json();
+  EXPECT_EQ(letter["state"].Text(), "dead");
+  EXPECT_EQ(letter["payload"]["n"].Int(), 1);
+  EXPECT_EQ(api_.Get("/api/v1/dead-letters/x").status, 400);
 
   const auto post = [&](const std::string& action, const std::string& body) {
     return api_.Call("POST", "/api/v1/dead-letters/" + action, body).Json();
@@ -269,6 +275,30 @@ TEST_P(Messages, DeadLettersAreListedRedrivenAndDiscarded) {
   EXPECT_EQ(post("discard", of_topic + "}")["discarded"].Int(), 1);
   EXPECT_EQ(list("").Size(), 0U);
   EXPECT_EQ(api_.Get("/api/v1/messages/" + two).status, 404);
+  EXPECT_EQ(api_.Get("/api/v1/dead-letters/" + one).status, 404) << "it lives again";
+}
+
+TEST_P(Messages, AreListedTopicByTopicAndTimersByTheirTime) {
+  const std::string of_topic = "?topic=test%2F" + topic_.name().substr(5);
+  const auto list = [&](const std::string& path, const std::string& more = "") {
+    return api_.Get("/api/v1/" + path + of_topic + more).Json();
+  };
+  const std::string timer = topic_.SetTimer(3'600'000);
+  EXPECT_EQ(list("messages")["items"].Size(), 0U);
+  EXPECT_EQ(list("timers")["items"][0]["id"].Text(), timer);
+  EXPECT_EQ(list("messages", "&state=waiting")["items"][0]["id"].Text(), timer);
+  const std::string one = topic_.Send();
+  const std::string two = topic_.Send();
+  topic_.Take(R"(,"max":1)");
+  const Json page = list("messages", "&limit=1");
+  EXPECT_EQ(page["items"][0]["state"].Text(), "claimed");
+  EXPECT_EQ(page["items"][0]["owner"].Text(), "test");
+  EXPECT_EQ(list("messages", "&cursor=" + page["next_cursor"].Text())["items"][0]["id"].Text(),
+            two);
+  EXPECT_EQ(list("messages", "&state=claimed")["items"][0]["id"].Text(), one);
+  EXPECT_EQ(api_.Get("/api/v1/messages").status, 400) << "which topic?";
+  EXPECT_EQ(api_.Get("/api/v1/messages" + of_topic + "&state=dead").status, 400);
+  EXPECT_EQ(api_.Get("/api/v1/timers?cursor=10-4711").status, 400) << "of another list";
 }
 
 TEST_P(Messages, ATimerFiresOnceAndCannotBeCancelledAfterwards) {

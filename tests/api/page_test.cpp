@@ -1,5 +1,8 @@
 // The page: what is served of it, to whom, and what its browser may do with it. What it shows is
 // tested in a browser (tests/browser).
+#include <filesystem>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,6 +35,23 @@ class PageServed : public testing::Test {
     }
     ADD_FAILURE() << "the shell leads to no " << ending;
     return {};
+  }
+
+  /// What `href`s a document has.
+  static std::vector<std::string> LinksOf(const std::string& html) {
+    constexpr std::string_view kBegin = " href=\"";
+    std::vector<std::string> links;
+    for (std::size_t at = html.find(kBegin); at != std::string::npos; at = html.find(kBegin, at)) {
+      at += kBegin.size();
+      links.push_back(html.substr(at, html.find('"', at) - at));
+    }
+    return links;
+  }
+  /// As a browser does it.
+  static std::string Resolved(const std::string& path, const std::string& link) {
+    if (link.starts_with('#')) return path + link;
+    const std::filesystem::path folder = path.substr(0, path.rfind('/') + 1);
+    return (folder / link).lexically_normal().generic_string();
   }
 
   const int port_ = SharedServer(Engine::kSqlite).Port();
@@ -101,6 +121,7 @@ TEST_F(PageServed, ALinkOnAnotherSiteLeadsToThePageAndToNothingElse) {
   EXPECT_EQ(Get("/ui/leases", visit).status, 200);
   EXPECT_EQ(Get("/", visit).status, 303);
   EXPECT_EQ(Get(AssetOf(".js"), visit).status, 200);
+  EXPECT_EQ(Get("/docs/leases", visit).status, 200);
   for (const char* path : {"/sessions", "/api/v1/leases", "/api/v1/me", "/health", "/livez"})
     EXPECT_EQ(Get(path, visit).status, 403) << path;
   for (const char* dest : {"iframe", "script", "image", "empty"})
@@ -110,6 +131,48 @@ TEST_F(PageServed, ALinkOnAnotherSiteLeadsToThePageAndToNothingElse) {
                   .status,
               403)
         << dest;
+}
+
+/// Every page from the first one on: each link leads to a page, and each anchor is there.
+TEST_F(PageServed, TheDocumentsOfThisVersionAreServedAndTheirLinksLeadSomewhere) {
+  EXPECT_EQ(Header(Get("/docs"), "Location"), "/docs/");
+  std::map<std::string, std::string> pages;  // by path
+  std::vector<std::string> open{"/docs/"};
+  std::vector<std::string> anchors;  // with their page
+  while (!open.empty()) {
+    const std::string path = open.back();
+    open.pop_back();
+    if (pages.contains(path)) continue;
+    const HttpResponse page = Get(path);
+    ASSERT_EQ(page.status, 200) << path;
+    EXPECT_EQ(Header(page, "Content-Type"), "text/html; charset=utf-8") << path;
+    EXPECT_THAT(Header(page, "Content-Security-Policy"), HasSubstr("default-src 'none'"));
+    EXPECT_THAT(page.body, Not(HasSubstr("<script"))) << path;
+    EXPECT_THAT(page.body, Not(HasSubstr("style="))) << path;
+    pages[path] = page.body;
+    for (const std::string& link : LinksOf(page.body)) {
+      if (link.find(':') != std::string::npos) continue;  // elsewhere
+      const std::string target = Resolved(path, link);
+      const std::string to = target.substr(0, target.find('#'));
+      if (target.find('#') != std::string::npos) anchors.push_back(target);
+      if (to.starts_with("/docs/") && !to.ends_with(".css")) open.push_back(to);
+    }
+  }
+  EXPECT_GT(pages.size(), 30U);
+  for (const std::string& target : anchors) {
+    const std::size_t hash = target.find('#');
+    EXPECT_THAT(pages[target.substr(0, hash)], HasSubstr(" id=\"" + target.substr(hash + 1) + "\""))
+        << target;
+  }
+  EXPECT_THAT(pages["/docs/problems"], HasSubstr("id=\"lease-held\""));
+  EXPECT_EQ(Get("/docs/leases.md").body, pages["/docs/leases"]) << "as the sources have it";
+  EXPECT_THAT(Header(Get("/docs/style.css"), "Content-Type"), HasSubstr("text/css"));
+
+  const HttpResponse small = Get("/docs/leases", {{"Accept-Encoding", "gzip"}});
+  EXPECT_EQ(small.body.substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(Get("/docs/leases", {{"If-None-Match", Header(small, "ETag")}}).status, 304);
+  for (const char* path : {"/docs/none", "/docs/index", "/docs/../README", "/docs/reference/"})
+    EXPECT_EQ(Get(path).status, 404) << path;
 }
 
 TEST_F(PageServed, WhoReadsItIsToldWhatThereIs) {
@@ -136,7 +199,7 @@ TEST(PageGuarded, TheShellIsOpenAndTellsNothing) {
 
 TEST(PageGuarded, WithTheSettingOffThereIsNone) {
   const GuardedServer server([](config::Settings& settings) { settings.dashboard = false; });
-  for (const char* path : {"/", "/ui", "/ui/", "/ui/leases"})
+  for (const char* path : {"/", "/ui", "/ui/", "/ui/leases", "/docs/", "/docs/leases"})
     EXPECT_EQ(support::Call(server.port(), "GET", path).status, 404) << path;
   EXPECT_EQ(server.As({.tenant = NewUuid()}).Get("/api/v1/me").status, 200);
 }

@@ -144,6 +144,15 @@ SampleRequests::Request SampleRequests::OfJobs(const std::string& method,
 SampleRequests::Request SampleRequests::OfMessages(const std::string& method,
                                                    const std::string& path) const {
   const Topic topic(api_);
+  if (method == "GET" && (path == "/api/v1/messages" || path == "/api/v1/timers")) {
+    topic.Send();
+    return {path + "?topic=" + "test%2F" + topic.name().substr(5), ""};
+  }
+  if (path == "/api/v1/dead-letters/{id}") {
+    const std::string id = topic.Send();
+    topic.Report("fail", topic.Take(), R"(,"error":"hopeless")");
+    return {"/api/v1/dead-letters/" + id, ""};
+  }
   if (path == "/api/v1/messages") return {path, topic.Message()};
   if (path == "/api/v1/messages/{id}") return {"/api/v1/messages/" + topic.Send(), ""};
   if (path == "/api/v1/messages/claim") return {path, topic.ClaimBody()};

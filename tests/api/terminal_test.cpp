@@ -153,6 +153,30 @@ TEST_F(Example, FillsAnEmptyServerWithLifeAndTroubleOnce) {
   EXPECT_EQ(Tenure({"demo", "--server", "http://192.0.2.1"}).exit_code, 2);
 }
 
+/// A server of its own, so that what it leaves behind is seen.
+TEST_F(Example, TheBenchDoesRealWorkAndLeavesNothingThatIsHeldOrWaits) {
+  const auto table = Tenure({"bench", "--for", "100ms", "--clients", "3"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  for (const char* work : {"acquire a lease, release it", "renew a lease", "look at a lease",
+                           "enqueue, claim, acknowledge"})
+    EXPECT_THAT(table.out, HasSubstr(work));
+  const auto document =
+      support::Json::Parse(Tenure({"bench", "message", "--for", "100ms", "--json"}).out);
+  EXPECT_EQ(document["clients"].Int(), 16);
+  ASSERT_EQ(document["work"].Size(), 1U);
+  EXPECT_GT(document["work"][0]["done"].Int(), 0);
+  EXPECT_EQ(document["work"][0]["failed"].Int(), 0);
+  EXPECT_EQ(Tenure({"lease", "list", "--state", "held"}).out, "");
+  const Api api(*server_);
+  for (const auto& topic : api.Get("/api/v1/topics").Json()["items"].Elements())
+    EXPECT_EQ(topic["ready"].Int() + topic["claimed"].Int(), 0) << topic.Dump();
+  EXPECT_EQ(Tenure({"bench", "--for", "1ms", "nothing"}).exit_code, 2);
+  const support::ReservedPort nobody;
+  EXPECT_EQ(Tenure({"bench", "--server", "http://127.0.0.1:" + std::to_string(nobody.number())})
+                .exit_code,
+            5);
+}
+
 TEST_F(Example, TopFollowsAResizeSurvivesItsServerAndLeavesTheTerminalAsItWas) {
   Tenure({"demo", "--for", "0s"});
   Terminal terminal({support::TenureBinary(), "top", "--screen", "topics"},

@@ -67,8 +67,8 @@ function effectOf(action: Action, name: string): string {
   }
 }
 
-/** Acts that anybody may do with their own things, as often as they like: no reason, no record. */
-const kOffRecord = new Set(["subscription.test", "timer.cancel"]);
+/** Acts that programs do with their own things, as often as they like: on record only with a reason. */
+const kOfPrograms = new Set(["subscription.test", "timer.cancel"]);
 const kUndo = new Set(["topic.pause", "job.pause", "queue.pause"]);
 
 /** The audit names a session of a queue by both. */
@@ -108,11 +108,10 @@ function deedOf(action: Action, why: Explanation, name: string): Deed {
     title: action.title,
     act: action.act,
     object: objectOf(action, why),
-    onRecord: !kOffRecord.has(action.act),
     scope: action.scope,
     effect: effectOf(action, name),
-    reasonField: kOffRecord.has(action.act) ? null : letters ? "because" : "reason",
-    needsReason: (action.danger && !kOffRecord.has(action.act)) || action.act.endsWith(".pause") || action.act === "lease.break" || action.act.startsWith("queue."),
+    reasonField: letters ? "because" : "reason",
+    needsReason: action.danger || kOfPrograms.has(action.act) || action.act.endsWith(".pause") || action.act === "lease.break" || action.act.startsWith("queue."),
     typed: action.danger ? name : undefined,
     send: () => ({ method: action.method, path: action.path, body: action.body }),
     more: (answer) => {

@@ -360,6 +360,21 @@ TEST(MessageRedrive, TakesIdsAsShowDoes) {
   EXPECT_THAT(server.asked(), ElementsAre(asked, asked));
 }
 
+/// Why somebody acts goes where the act's route has it.
+TEST(EveryAct, TakesAReason) {
+  const ScriptedServer server({Ok(R"({"found":1,"has_more":false})")});
+  server.Run({"message", "discard", kOne, "--because", "a test"});
+  server.Run({"session", "end", kOne, "--reason", "a test"});
+  server.Run({"topic", "resume", "mail", "--reason", "a test"});
+  server.Run({"task", "run", "tidy", "--reason", "a test"});
+  EXPECT_THAT(server.asked(),
+              ElementsAre(std::string(R"(POST /api/v1/dead-letters/discard {"ids":[")") + kOne +
+                              R"("],"because":"a test"})",
+                          std::string("DELETE /sessions/") + kOne + "?reason=a%20test",
+                          R"(PATCH /api/v1/topics/mail {"paused":false,"reason":"a test"})",
+                          R"(POST /api/v1/tasks/tidy/run {"reason":"a test"})"));
+}
+
 TEST(MessageRedrive, AnIdGoesWithoutAFilter) {
   const ScriptedServer server({Ok(R"({"found":1,"has_more":false})")});
   for (const std::vector<std::string>& arguments :

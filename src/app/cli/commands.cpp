@@ -11,6 +11,7 @@ cli::Commands AllCommands() {
   all.push_back(DemoCommand());
   all.push_back(StatusCommand());
   all.push_back(DoctorCommand());
+  all.push_back(BenchCommand());
   all = std::move(all) + SeatClientCommands();
   all = std::move(all) + ConfigCommands();
   all = std::move(all) + FindCommands();

@@ -10,6 +10,7 @@ cli::Commands AllCommands();
 
 cli::Commands StoreCommands();  ///< serve, migrate, admin
 cli::Command DemoCommand();
+cli::Command BenchCommand();
 cli::Command StatusCommand();
 cli::Command DoctorCommand();
 cli::Commands TokenCommands();

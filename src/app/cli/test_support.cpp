@@ -101,6 +101,8 @@ http::Router ScriptedServer::Routes() {
   add(http::Method::kPost, "/api/v1/dead-letters/redrive", "redriveDeadLetters");
   add(http::Method::kPost, "/api/v1/dead-letters/discard", "discardDeadLetters");
   add(http::Method::kGet, "/api/v1/dead-letters", "listDeadLetters");
+  add(http::Method::kGet, "/api/v1/messages", "listMessages");
+  add(http::Method::kGet, "/api/v1/timers", "listTimers");
   add(http::Method::kGet, "/api/v1/audit", "listAudit");
   add(http::Method::kGet, "/api/v1/organizations", "listOrganizations");
   add(http::Method::kGet, "/api/v1/webhooks/events", "listWebhookEvents");

@@ -1,5 +1,6 @@
 // Dead letters: listed, put back into their lines, put away for good.
 #include "base/log.hpp"
+#include "http/order.hpp"
 #include "messages/http/json.hpp"
 #include "messages/http/routes.hpp"
 
@@ -31,6 +32,7 @@ void ListLetters(const RouteParts& parts, const ExchangePtr& exchange) {
   request.filter.topic = fields.Text("topic", kMaxTopicBytes).value_or("");
   request.filter.reason = fields.Parsed("reason", kMaxDeathReasonBytes, kReasonRule, ParseReason);
   request.after = fields.Uuid("cursor");
+  request.newest_first = http::ReadDescending(fields);
   request.limit = fields.PageLimit();
   fields.Finish();
   parts.messages.ListDead(std::move(request), exchange->caller(),
@@ -44,6 +46,22 @@ void ListGroups(const RouteParts& parts, const ExchangePtr& exchange) {
   fields.Finish();
   parts.messages.GroupDead(std::move(request), exchange->caller(),
                            Answering(exchange, DeadGroupsJson));
+}
+
+/// All of a letter, its payload too.
+void GetLetter(const RouteParts& parts, const ExchangePtr& exchange) {
+  http::ExpectNoQuery(exchange->request());
+  const auto id = base::Uuid::Parse(exchange->request().path_parameters[0]);
+  if (!id) http::RefuseField("id", "must be a UUID, such as 0190c2a0-5f3e-7c4d-8a1b-2c3d4e5f6071");
+  parts.messages.Find({http::TenantOf(exchange), *id}, exchange->caller(),
+                      Answering(exchange, [](const ExchangePtr& to, const FindReply& reply) {
+                        if (reply.message && reply.message->state == MessageState::kDead)
+                          return to->ReplyJson(MessageJson(*reply.message));
+                        to->Reply(http::NotFound(fmt::format(
+                            "There is no dead letter {0}: it never died, was redriven, or was "
+                            "discarded. `tenure why message {0}` tells what became of it.",
+                            to->request().path_parameters[0])));
+                      }));
 }
 
 DeadChangeRequest ReadChange(Kind kind, const ExchangePtr& exchange) {
@@ -110,6 +128,7 @@ void AddDeadLetterRoutes(http::Router& router, const RouteParts& parts) {
   GroupAt(router, parts, "/api/v1/dead-letters")
       .Add({{Method::kGet, "", "listDeadLetters", kRead, ListLetters},
             {Method::kGet, "/groups", "listDeadLetterGroups", kRead, ListGroups},
+            {Method::kGet, "/{id}", "getDeadLetter", kRead, GetLetter},
             {Method::kPost, "/redrive", "redriveDeadLetters", kWrite, Redrive, "", {kRedriveAct}},
             {Method::kPost, "/discard", "discardDeadLetters", kWrite, Discard, "", {kDiscardAct}}});
 }

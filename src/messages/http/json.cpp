@@ -128,6 +128,29 @@ void WriteLetter(JsonWriter& json, const DeadLetter& letter) {
   json.EndObject();
 }
 
+void WriteListed(JsonWriter& json, const ListedMessage& message) {
+  json.BeginObject()
+      .Field("id", message.place.id)
+      .Field("topic", std::string_view(message.topic))
+      .Field("state", ToText(message.state()))
+      .Field("priority", PriorityOf(message.place.line))
+      .Field("fence", message.fence)
+      .Field("attempts", message.attempts)
+      .Field("crashes", message.crashes)
+      .Field("payload_bytes", message.payload_bytes);
+  json.Key("enqueued_at").Time(message.enqueued_ms);
+  json.Key("due_at").Time(message.place.due_ms);
+  WriteText(json, "owner", message.owner);
+  if (message.state() == MessageState::kClaimed) {
+    json.Key("claimed_at").Time(message.claimed_ms);
+    json.Key("lease_expires_at")
+        .Time(message.worker_until_ms > 0 ? message.worker_until_ms : message.lease_until_ms);
+  }
+  WriteText(json, "last_error", message.error);
+  WriteText(json, "correlation_id", message.correlation_id);
+  json.EndObject();
+}
+
 void WriteIds(JsonWriter& json, std::string_view field, const std::vector<base::Uuid>& ids) {
   json.Key(field).BeginArray();
   for (const base::Uuid& id : ids) json.Value(id);
@@ -227,6 +250,17 @@ std::string TopicJson(const TopicView& topic) {
   std::string out;
   JsonWriter json(out);
   WriteTopic(json, topic);
+  return out;
+}
+
+std::string MessagesJson(const MessagesReply& reply) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("items").BeginArray();
+  for (const ListedMessage& message : reply.rows) WriteListed(json, message);
+  json.EndArray().Key("next_cursor");
+  reply.next ? json.Value(std::string_view(CursorOf(*reply.next, reply.which))) : json.Null();
+  json.EndObject();
   return out;
 }
 

@@ -34,6 +34,7 @@ std::string MessageJson(const MessageView& message);
 std::string TimerJson(const MessageView& message);
 
 std::string TopicJson(const TopicView& topic);
+std::string MessagesJson(const MessagesReply& reply);
 std::string TopicsJson(const TopicsReply& reply);
 std::string DeadGroupsJson(const GroupsReply& reply);
 std::string DeadLettersJson(const DeadReply& reply);

@@ -16,6 +16,8 @@ using http::JsonFields;
 using http::JsonObject;
 using http::Method;
 
+constexpr const char* kCancelAct = "timer.cancel";
+
 /// What a request to enqueue is held to.
 struct NewMessageRules {
   std::size_t payload_max = 0;  ///< messages.payload_max
@@ -324,9 +326,12 @@ void GetTimer(const RouteParts& parts, const ExchangePtr& exchange) {
                       }));
 }
 
+/// A program takes back its own timers, as often as it likes. Who says why is a person, and on record.
 void CancelTimer(const RouteParts& parts, const ExchangePtr& exchange) {
-  http::ExpectNoQuery(exchange->request());
-  parts.messages.Cancel({http::TenantOf(exchange), IdOf(exchange)}, exchange->caller(),
+  http::ExpectQueryReasonAlone(exchange);
+  base::Caller caller =
+      exchange->reason().empty() ? exchange->caller() : http::Acting(exchange, kCancelAct);
+  parts.messages.Cancel({http::TenantOf(exchange), IdOf(exchange)}, std::move(caller),
                         Answering(exchange, [](const ExchangePtr& to, const CancelReply& reply) {
                           switch (reply.outcome) {
                             case CancelOutcome::kCancelled:
@@ -354,13 +359,14 @@ void AddMessageRoutes(http::Router& router, const RouteParts& parts) {
   GroupAt(router, parts, "/api/v1/timers")
       .Add({{Method::kPost, "", "setTimers", kWrite, SetTimers, "Message.Enqueue"},
             {Method::kGet, "/{id}", "getTimer", kRead, GetTimer},
-            {Method::kDelete, "/{id}", "cancelTimer", kWrite, CancelTimer}});
+            {Method::kDelete, "/{id}", "cancelTimer", kWrite, CancelTimer, "", {kCancelAct}}});
   GroupAt(router, parts, "/api/v1/why/message")
       .Add({{Method::kGet, "/{id}", "whyMessage", kRead, SayWhyMessage}});
 }
 
 void AddRoutes(http::Router& router, const RouteParts& parts) {
   AddMessageRoutes(router, parts);
+  AddListRoutes(router, parts);
   AddTopicRoutes(router, parts);
   AddDeadLetterRoutes(router, parts);
 }

@@ -31,6 +31,7 @@ void AddRoutes(http::Router& router, const RouteParts& parts);
 // For the *_routes.cpp of this folder only.
 
 void AddMessageRoutes(http::Router& router, const RouteParts& parts);
+void AddListRoutes(http::Router& router, const RouteParts& parts);
 void AddTopicRoutes(http::Router& router, const RouteParts& parts);
 void AddDeadLetterRoutes(http::Router& router, const RouteParts& parts);
 

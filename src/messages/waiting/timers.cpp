@@ -73,6 +73,8 @@ void CancelHandler::WriteItems(db::Transaction& tx, Items items) {
   for (auto* item : items) {
     const auto found = outcomes.find({item->request.id, item->request.tenant});
     item->reply = CancelReply{found == outcomes.end() ? CancelOutcome::kUnknown : found->second};
+    if (item->reply->outcome == CancelOutcome::kCancelled)
+      item->Did({item->request.id.ToString(), "{}"});
   }
 }
 

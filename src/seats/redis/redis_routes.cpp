@@ -4,6 +4,7 @@
 
 #include "http/answering.hpp"
 #include "http/json_fields.hpp"
+#include "http/reason.hpp"
 #include "http/route_group.hpp"
 #include "seats/routes.hpp"
 
@@ -56,7 +57,7 @@ void GetLedger(const RedisRouteParts& parts, const ExchangePtr& exchange) {
 
 /// The store alone keeps heartbeats from now on, until the freeze is over.
 void Retire(const RedisRouteParts& parts, const ExchangePtr& exchange) {
-  if (!exchange->request().body.empty()) http::ExpectNoFields(exchange->request());
+  if (!exchange->request().body.empty()) http::ExpectReasonAlone(exchange);
   parts.seats.ReadEpoch(
       {}, exchange->caller(),
       http::Answering(exchange, [parts](const ExchangePtr& to, const EpochSeen& seen) {

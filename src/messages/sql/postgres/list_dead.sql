@@ -4,7 +4,7 @@
 select d.id, t.name, d.reason, d.died_ms, d.enqueued_ms, d.attempts, d.crashes, d.error, d.correlation_id,
        octet_length(d.payload)
   from tenure.dead_letters d join tenure.topics t on t.topic_id = d.topic_id
- where d.tenant = $1::text and d.redriven_ms = 0 and d.id > $4::uuid
+ where d.tenant = $1::text and d.redriven_ms = 0 and d.id {after} $4::uuid
    and ($2::text = '' or t.name = $2::text) and ($3::bigint = 0 or d.reason = $3::bigint)
- order by d.id
+ order by d.id {order}
  limit $5::bigint

@@ -3,7 +3,7 @@
 select d.id, t.name, d.reason, d.died_ms, d.enqueued_ms, d.attempts, d.crashes, d.error, d.correlation_id,
        length(d.payload)
   from dead_letters d join topics t on t.topic_id = d.topic_id
- where d.tenant = ?1 and d.redriven_ms = 0 and d.id > ?4
+ where d.tenant = ?1 and d.redriven_ms = 0 and d.id {after} ?4
    and (?2 = '' or t.name = ?2) and (?3 = 0 or d.reason = ?3)
- order by d.id
+ order by d.id {order}
  limit ?5
