@@ -479,6 +479,19 @@ cli::Commands Acts() {
               .path = "/api/v1/queues/{QUEUE}",
               .fixed = R"("paused":true)",
               .print = Sentence("{QUEUE} is paused")}),
+      Asking(
+          {.words = "queue drop",
+           .summary = "Let a queue whose bot was removed go now, with what is left in it",
+           .notes = "Whoever holds a session of it loses it, and the messages that wait are put "
+                    "away. It goes ten\nthousand sessions at a time: when it is draining "
+                    "afterwards, say it once more. A queue without\norder goes when its topic is "
+                    "empty.\n\nExample:\n  tenure queue drop triage --reason \"the bot "
+                    "is gone\"\n",
+           .flags = {QueueArgument(),
+                     cli::Value("--reason", "TEXT", "Why; it stands in the audit.").As("reason")},
+           .method = http::Method::kDelete,
+           .path = "/api/v1/queues/{QUEUE}",
+           .print = Sentence("{QUEUE} is {state}: {sessions} sessions were cleared")}),
       Asking({.words = "queue start",
               .summary = "Let a paused queue go on",
               .notes = {},

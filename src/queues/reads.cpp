@@ -1,6 +1,8 @@
 #include "queues/reads.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
@@ -21,7 +23,7 @@ QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
   db::ReadInto(view, row, kQueueColumnCount + 5, &QueueView::oldest_ms, &QueueView::backoff,
-               &QueueView::staged);
+               &QueueView::staged, &QueueView::asked_ms);
   return view;
 }
 
@@ -69,6 +71,7 @@ SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms) {
                &SessionView::held, &SessionView::before, &SessionView::staged);
   db::ReadInto(view.limits, row, kRest + 5, &Limits::incarnation, &Limits::frozen_ms,
                &Limits::freeze_ms);
+  view.asked_ms = row.Int(kRest + 8);
   view.now_ms = now_ms;
   return view;
 }
@@ -95,6 +98,41 @@ void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items) 
     const db::Rows rows =
         tx.Run(sql::kFindOwner, std::string_view(item->request.tenant), item->request.session);
     item->reply = rows.empty() ? OwnerReply() : OwnerReply{std::string(rows[0].Text(0))};
+  }
+}
+
+void TouchQueues(db::Transaction& tx, db::Items<TouchRequest, TouchReply> items) {
+  std::set<std::pair<std::string, std::string>> names;
+  for (auto* item : items) {
+    names.emplace(item->request.tenant, item->request.queue);
+    item->reply = TouchReply();
+  }
+  const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
+  for (const auto& [tenant, queue] : names)
+    tx.Queue(sql::kTouchQueue, std::string_view(tenant), std::string_view(queue), now_ms);
+}
+
+void FindLeft(db::Transaction& tx, db::Items<LeftRequest, LeftReply> items) {
+  for (auto* item : items) {
+    const LeftRequest& request = item->request;
+    LeftReply reply;
+    for (const auto row : tx.Run(sql::kFindLeft, std::string_view(request.tenant),
+                                 std::string_view(request.queue), request.limit)) {
+      reply.sessions.push_back(row.Uuid(0));
+      reply.messages += row.Int(1);
+    }
+    item->reply = std::move(reply);
+  }
+}
+
+void FindHeldBy(db::Transaction& tx, db::Items<HoldsRequest, HoldsReply> items) {
+  for (auto* item : items) {
+    const HoldsRequest& request = item->request;
+    item->reply = HoldsReply();
+    for (const auto row :
+         tx.Run(sql::kFindHolds, std::string_view(request.tenant), std::string_view(request.queue),
+                std::string_view(request.consumer)))
+      item->reply->holds.push_back({row.Uuid(0), row.Int(1)});
   }
 }
 

@@ -27,6 +27,8 @@ struct QueueView {
   std::int64_t backoff = 0;  ///< sessions, of the thousand whose time comes first
   std::int64_t staged =
       0;  ///< messages of users' transactions that have not entered; a thousand at most
+  std::int64_t asked_ms =
+      0;  ///< when somebody last asked for its sessions, to the minute; 0: never
   std::int64_t now_ms = 0;
 
   std::int64_t OldestReadyMs() const;
@@ -72,6 +74,7 @@ struct SessionView {
   std::int64_t before = -1;           ///< those that are before it in line; -1: nobody counted
   std::int64_t staged = 0;            ///< messages of users' transactions that have not entered it
   Limits limits{};
+  std::int64_t asked_ms = 0;  ///< as of its queue
   std::int64_t now_ms = 0;
 
   /// Why it does not move, or what it waits for, as a word; Explain says it in sentences.
@@ -132,5 +135,46 @@ struct OwnerReply {
   std::string queue{};  ///< empty: there is no such session
 };
 void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items);
+
+/// Somebody asks for sessions of a queue: that is written down, to the minute.
+struct TouchRequest {
+  std::string tenant{};
+  std::string queue{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+struct TouchReply {};
+void TouchQueues(db::Transaction& tx, db::Items<TouchRequest, TouchReply> items);
+
+/// Sessions of a queue that have messages, or are held.
+struct LeftRequest {
+  std::string tenant{};
+  std::string queue{};
+  std::int64_t limit = 500;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+struct LeftReply {
+  std::vector<base::Uuid> sessions{};
+  std::int64_t messages = 0;  ///< of these
+};
+void FindLeft(db::Transaction& tx, db::Items<LeftRequest, LeftReply> items);
+
+/// What a consumer holds of a queue.
+struct HoldsRequest {
+  std::string tenant{};
+  std::string queue{};
+  std::string consumer{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue, consumer); }
+};
+struct HeldBy {
+  base::Uuid session{};
+  std::int64_t fence = 0;
+};
+struct HoldsReply {
+  std::vector<HeldBy> holds{};  ///< a thousand at most
+};
+void FindHeldBy(db::Transaction& tx, db::Items<HoldsRequest, HoldsReply> items);
 
 }  // namespace tenure::queues

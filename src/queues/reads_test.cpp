@@ -176,5 +176,56 @@ TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {
   EXPECT_THAT(states, ElementsAre("done", "dead", "waiting"));
 }
 
+TEST_P(LookContract, WhoAsksForAQueueIsKnownToTheMinute) {
+  a_.Declare();
+  const auto asked = [&] {
+    return a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .name = "q"})
+        .rows.at(0)
+        .asked_ms;
+  };
+  EXPECT_EQ(asked(), 0);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  const std::int64_t first = asked();
+  EXPECT_GT(first, 0);
+  clock().Advance(59'000);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  EXPECT_EQ(asked(), first);
+  clock().Advance(1'000);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  EXPECT_EQ(asked(), first + 60'000);
+}
+
+TEST_P(LookContract, WhatIsLeftIsWhatHoldsOrIsHeld) {
+  a_.Declare();
+  for (const char* key : {"held", "ready", "parked", "idle"}) a_.Send(key);
+  const auto accept = [&](const std::string& key) {
+    AcceptRequest request = a_.Ask();
+    request.key = key;
+    return a_.Accept(std::move(request)).sessions.at(0);
+  };
+  const HeldSession idle = accept("idle");
+  a_.Complete(idle, 1);
+  const HeldSession parked = accept("parked");
+  Report rejected = a_.Of(Report::Kind::kFail, parked, 1);
+  rejected.rejected = true;
+  a_.Tell(std::move(rejected));
+  const HeldSession held = accept("held");
+  const auto left = [&] { return a_.Call(a_.queues(), &Queues::FindLeft, {"default", "q", 100}); };
+  EXPECT_EQ(left().sessions.size(), 3u);
+  EXPECT_EQ(left().messages, 3);
+  HoldsReply holds = a_.Call(a_.queues(), &Queues::FindHolds, {"default", "q", "c"});
+  ASSERT_EQ(holds.holds.size(), 1u);
+  EXPECT_EQ(holds.holds[0].session, held.id);
+  EXPECT_EQ(holds.holds[0].fence, held.fence);
+  for (const base::Uuid& session : left().sessions)
+    EXPECT_EQ(a_.Tell({.kind = Report::Kind::kClear, .session = session}).kind,
+              ReportOutcome::Kind::kDone);
+  EXPECT_EQ(left().sessions.size(), 0u);
+  EXPECT_EQ(a_.Complete(held, 1).kind, ReportOutcome::Kind::kStale) << "it lost its hold";
+}
+
 }  // namespace
 }  // namespace tenure::queues

@@ -255,6 +255,7 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
   AddConsumerRoutes(router, parts);
   AddOperatorRoutes(router, parts);
   AddLetterRoutes(router, parts);
+  AddDropRoute(router, parts);
   AddWhyRoutes(router, parts);
 }
 
