@@ -105,9 +105,11 @@ void PushedSessions::Take(const Wish& wish, TakeDone done) {
   request.max_sessions = std::clamp<std::int64_t>(wish.sessions, 1, queues::kMaxSessions);
   request.max_messages = 1;
   request.accept_id = wish.accept_id;
+  std::int64_t wait_ms = wish.wait_ms;
   {
     const base::Lock lock(mutex_);
     request.lease_ms = lease_ms_;
+    if (is_leftover_) wait_ms = 0;
   }
   const auto answered = [self = shared_from_this(), wish,
                          done = std::move(done)](db::Result<queues::AcceptReply> result) {
@@ -121,8 +123,20 @@ void PushedSessions::Take(const Wish& wish, TakeDone done) {
       }
       return self->Take(wish, done);
     }
-    if (reply.kind == Kind::kUnordered) return done(Taken{Taken::Kind::kUnordered, {}});
+    if (reply.kind == Kind::kUnordered) {
+      {
+        const base::Lock lock(self->mutex_);
+        self->is_leftover_ = false;
+      }
+      return done(Taken{Taken::Kind::kUnordered, {}});
+    }
     if (reply.kind == Kind::kNoQueue) return done(Taken{Taken::Kind::kNoQueue, {}});
+    {
+      const base::Lock lock(self->mutex_);
+      self->is_leftover_ = reply.is_leftover;
+    }
+    if (reply.is_leftover && reply.sessions.empty())
+      return done(Taken{Taken::Kind::kUnordered, {}});
     Taken taken;
     for (queues::HeldSession& session : reply.sessions) {
       if (session.messages.empty()) continue;  // its lease ends by itself
@@ -133,7 +147,7 @@ void PushedSessions::Take(const Wish& wish, TakeDone done) {
   };
   base::Caller caller;
   caller.fences = wish.fences;
-  queues_.AcceptWaiting(std::move(request), wish.wait_ms, std::move(caller), answered);
+  queues_.AcceptWaiting(std::move(request), wait_ms, std::move(caller), answered);
 }
 
 bool PushedSessions::IsHeld(const Turn& turn) const {

@@ -97,6 +97,8 @@ class PushedSessions : public std::enable_shared_from_this<PushedSessions> {
   std::int64_t lease_ms_ TENURE_GUARDED_BY(mutex_) = kLeaseMs;
   std::map<base::Uuid, Held> held_ TENURE_GUARDED_BY(mutex_);
   bool is_armed_ TENURE_GUARDED_BY(mutex_) = false;
+  // What is left of a time with an order may be parked: it must not keep the topic's messages waiting.
+  bool is_leftover_ TENURE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tenure::push

@@ -219,6 +219,26 @@ TEST_P(PushedQueue, AQueueWithoutOrderIsItsTopicUntilItIsOrdered) {
   EXPECT_TRUE(a_.requests()[0].turn);
 }
 
+TEST_P(PushedQueue, WhatIsParkedOfATimeWithAnOrderKeepsNoMessageOfTheTopicWaiting) {
+  queues::QueueSettings settings;
+  settings.max_delivery_count = 1;
+  Declare(settings);
+  Send("x", 1);
+  Begin();
+  a_.Answer(500);
+  Settle(a_);
+  EXPECT_EQ(Session("x").session.state, State::kParked);
+  settings.scope = queues::Scope::kNone;
+  Declare(settings, "none");
+  a_.Enqueue("queue:q", 1);
+  a_.Pass(25'000, 500);
+  EXPECT_THAT(UnderWay(a_), ElementsAre("0"));
+  a_.Answer(200);
+  a_.Enqueue("queue:q", 1);
+  Settle(a_);
+  EXPECT_THAT(UnderWay(a_), ElementsAre("0")) << "at once, from now on";
+}
+
 TEST_P(PushedQueue, AQueueThatIsNotThereIsAskedForNowAndThen) {
   Begin();
   EXPECT_THAT(a_.requests(), IsEmpty());

@@ -316,6 +316,8 @@ cli::Commands Looks() {
                                   {"backing off", "backoff_sessions"},
                                   {"parked sessions", "parked_sessions"},
                                   {"staged", "staged"},
+                                  {"waits for", "older"},
+                                  {"last asked", "last_asked_at"},
                                   {"consumers", "consumers"},
                                   {"utilization", "utilization"},
                                   {"settings", "settings"}})}),
@@ -346,7 +348,11 @@ cli::Commands Looks() {
       Listing({.words = "queue peek",
                .summary = "List the messages of a session, history too, without a hold on it",
                .notes = "ID is a session's, as `tenure queue sessions --json` has it.\n",
-               .flags = {QueueArgument(), Argument("ID", "The session's id.", Uuid)},
+               .flags = {QueueArgument(), Argument("ID", "The session's id.", Uuid),
+                         Value("--state", "waiting|parked|done|dead", "Only those.", Word)
+                             .As("state"),
+                         Value("--from", "N", "From this sequence on.", Number(1, 1LL << 52))
+                             .As("from")},
                .path = "/api/v1/queues/{QUEUE}/sessions/{ID}/messages",
                .columns = {{"SEQUENCE", 8, "sequence"},
                            {"STATE", 8, "state"},

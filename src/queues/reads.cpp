@@ -23,7 +23,8 @@ QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
   db::ReadInto(view, row, kQueueColumnCount + 5, &QueueView::oldest_ms, &QueueView::backoff,
-               &QueueView::staged, &QueueView::asked_ms);
+               &QueueView::staged, &QueueView::asked_ms, &QueueView::older_messages,
+               &QueueView::older_parked);
   return view;
 }
 
@@ -139,7 +140,8 @@ void FindHeldBy(db::Transaction& tx, db::Items<HoldsRequest, HoldsReply> items) 
 db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,
                                    std::int64_t rows) {
   return tx.Queue(sql::kListMessages, std::string_view(request.tenant),
-                  std::string_view(request.queue), request.session, request.from, rows);
+                  std::string_view(request.queue), request.session, request.from, rows,
+                  static_cast<std::int64_t>(request.state));
 }
 
 PeekedMessage ReadPeeked(const db::Rows::Row& row) {
@@ -151,10 +153,26 @@ PeekedMessage ReadPeeked(const db::Rows::Row& row) {
   return peeked;
 }
 
-std::string_view PeekedMessage::State() const {
-  if (dead) return "dead";
-  if (message.sequence < head) return "done";
-  return parked && message.sequence == head ? "parked" : "waiting";
+PeekedState PeekedMessage::State() const {
+  if (dead) return PeekedState::kDead;
+  if (message.sequence < head) return PeekedState::kDone;
+  return parked && message.sequence == head ? PeekedState::kParked : PeekedState::kWaiting;
+}
+
+std::string_view ToText(PeekedState state) {
+  switch (state) {
+    case PeekedState::kAny:
+      return "";
+    case PeekedState::kWaiting:
+      return "waiting";
+    case PeekedState::kParked:
+      return "parked";
+    case PeekedState::kDone:
+      return "done";
+    case PeekedState::kDead:
+      return "dead";
+  }
+  return "";
 }
 
 }  // namespace tenure::queues

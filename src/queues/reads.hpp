@@ -29,6 +29,9 @@ struct QueueView {
       0;  ///< messages of users' transactions that have not entered; a thousand at most
   std::int64_t asked_ms =
       0;  ///< when somebody last asked for its sessions, to the minute; 0: never
+  // Of generations before the current one, which waits for them.
+  std::int64_t older_messages = 0;
+  std::int64_t older_parked = 0;
   std::int64_t now_ms = 0;
 
   std::int64_t OldestReadyMs() const;
@@ -102,6 +105,9 @@ db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsReques
                                        std::int64_t rows);
 SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms);
 
+enum class PeekedState : std::uint8_t { kAny, kWaiting, kParked, kDone, kDead };
+std::string_view ToText(PeekedState state);
+
 /// A message of a session, without a hold on it.
 struct PeekedMessage {
   Message message{};
@@ -109,13 +115,14 @@ struct PeekedMessage {
   bool dead = false;
   bool parked = false;
 
-  std::string_view State() const;
+  PeekedState State() const;
 };
 struct PeekRequest {
   std::string tenant{};
   std::string queue{};
   base::Uuid session{};
   std::int64_t from = 0;
+  PeekedState state = PeekedState::kAny;
   std::int64_t limit = 100;
 
   std::size_t bytes() const { return db::BytesOf(tenant, queue); }

@@ -169,11 +169,38 @@ TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {
   const HeldSession held = a_.AcceptOne();
   a_.Complete(held, 1);
   a_.Fail(held, 2);
-  const auto page =
-      a_.Call(a_.queues(), &Queues::Peek, {.tenant = "default", .queue = "q", .session = held.id});
-  std::vector<std::string> states;
-  for (const PeekedMessage& each : page.rows) states.emplace_back(each.State());
-  EXPECT_THAT(states, ElementsAre("done", "dead", "waiting"));
+  const auto peek = [&](PeekedState state) {
+    std::vector<std::string> seen;
+    const PeekRequest request{
+        .tenant = "default", .queue = "q", .session = held.id, .state = state};
+    for (const PeekedMessage& each : a_.Call(a_.queues(), &Queues::Peek, request).rows)
+      seen.push_back(std::to_string(each.message.sequence) + std::string(ToText(each.State())));
+    return seen;
+  };
+  EXPECT_THAT(peek(PeekedState::kAny), ElementsAre("1done", "2dead", "3waiting"));
+  EXPECT_THAT(peek(PeekedState::kDone), ElementsAre("1done"));
+  EXPECT_THAT(peek(PeekedState::kDead), ElementsAre("2dead"));
+  EXPECT_THAT(peek(PeekedState::kWaiting), ElementsAre("3waiting"));
+  EXPECT_THAT(peek(PeekedState::kParked), ElementsAre());
+  a_.Declare({.max_delivery_count = 1});
+  a_.Fail(a_.AcceptOne(), 3);
+  EXPECT_THAT(peek(PeekedState::kParked), ElementsAre("3parked"));
+  EXPECT_THAT(peek(PeekedState::kWaiting), ElementsAre());
+}
+
+TEST_P(LookContract, AQueueSaysWhatItsOlderGenerationsHoldBack) {
+  a_.Declare({.max_delivery_count = 1});
+  a_.Send("k");
+  a_.Send("l");
+  a_.Fail(a_.AcceptOne(), 1);
+  a_.Declare({.max_delivery_count = 1}, "another");
+  a_.Send("k");
+  const QueueView view =
+      a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .name = "q"}).rows.at(0);
+  EXPECT_EQ(view.queue.oldest, 1);
+  EXPECT_EQ(view.older_messages, 2);
+  EXPECT_EQ(view.older_parked, 1);
+  EXPECT_EQ(view.sums.messages, 3);
 }
 
 TEST_P(LookContract, WhoAsksForAQueueIsKnownToTheMinute) {
