@@ -150,8 +150,9 @@ void Put(const RouteParts& parts, const ExchangePtr& exchange) {
   PutCommand put = ReadPut(parts, exchange);
   const std::string queue(QueueOf(put.topic));
   if (queue.empty()) return LookAndPut(parts, exchange, std::move(put), kTries);
+  const std::string tenant = put.key.tenant;
   parts.queues.List(
-      {.tenant = put.key.tenant, .name = queue, .limit = 1}, base::Caller(&exchange->executor()),
+      {.tenant = tenant, .name = queue, .limit = 1}, base::Caller(&exchange->executor()),
       Answering(exchange, [parts, put = std::move(put), queue](
                               const ExchangePtr& to, const db::Page<queues::QueueView>& page) {
         const auto is_there = [](const queues::QueueView& each) {
