@@ -443,7 +443,7 @@ TEST_P(OrderedQueue, AQueueIsDroppedWithWhatIsLeftOnceItsBotIsGone) {
               testing::AllOf(HasSubstr("queue.drop"), HasSubstr("the bot is gone")));
   // Added again it goes on as the same queue, and the old hold is over.
   Configure("");
-  EXPECT_EQ(Report("complete", held, At(1))["outcome"].Text(), "stale");
+  EXPECT_EQ(Report("/complete", held, At(1))["outcome"].Text(), "stale");
   Send("waits");
   EXPECT_EQ(Sequences(Accept()["messages"]), std::vector<std::int64_t>{3});
 }
