@@ -17,8 +17,8 @@ namespace tenure::app {
 
 server::CapabilityList AllCapabilities() {
   return {audit::Capability(),    inbox::Capability(), leases::Capability(),
-          messages::Capability(), jobs::Capability(),  push::Capability(),
-          queues::Capability(),   seats::Capability(), sessions::Capability(),
+          messages::Capability(), jobs::Capability(),  queues::Capability(),
+          push::Capability(),     seats::Capability(), sessions::Capability(),
           tasks::Capability(),    usage::Capability(), webhooks::Capability()};
 }
 

@@ -59,7 +59,7 @@ Flag ReasonFlag(http::Method method) {
 int Run(const Question& question, const Given& given, Console& console) {
   if (question.refuse) question.refuse(given);
   std::string path = PathOf(question.path, given);
-  if (question.method == http::Method::kGet) {
+  if (!BodyOf(question, given)) {
     std::string query = QueryOf(question.flags, given);
     if (!query.empty()) query.front() = '?';
     path += query;

@@ -16,6 +16,7 @@
 #include "push/deliverer.hpp"
 #include "push/routes.hpp"
 #include "push_sql/queries.hpp"
+#include "queues/queues.hpp"
 
 namespace tenure::push {
 namespace {
@@ -66,6 +67,7 @@ struct Process {
     deliverer.emplace(Deliverer::Parts{
         .subscriptions = subscriptions,
         .messages = others.Of<messages::Messages>(),
+        .queues = others.Of<queues::Queues>(),
         .leases = others.Of<leases::Leases>(),
         .wake = parts.wake,
         .clock = parts.clock,
@@ -73,8 +75,8 @@ struct Process {
         .vault = *vault,
         .process = parts.process,
         .deliver =
-            [this](const Endpoint& endpoint, const messages::ClaimedMessage& message,
-                   std::function<bool()> may_begin, Courier::Done done) {
+            [this](const Endpoint& endpoint, const Parcel& message, std::function<bool()> may_begin,
+                   Courier::Done done) {
               courier->Deliver(endpoint, message, std::move(may_begin), std::move(done));
             },
         .give_up = [this](std::uint64_t group) { courier->GiveUp(group); },
@@ -167,8 +169,9 @@ server::Running Run(const server::Parts& parts, const server::Others& others) {
   running.object = {process, &self.subscriptions};
   running.type = typeid(Subscriptions);
   audit::Audit& audit = others.Of<audit::Audit>();
-  running.add_routes = [&self, &audit](http::Router& router) {
-    AddRoutes(router, {self.subscriptions, self.vault ? &*self.vault : nullptr,
+  running.add_routes = [&self, &audit,
+                        &queues = others.Of<queues::Queues>()](http::Router& router) {
+    AddRoutes(router, {self.subscriptions, queues, self.vault ? &*self.vault : nullptr,
                        self.courier ? &*self.courier : nullptr, self.off, audit});
   };
   const auto latest = std::make_shared<explain::Latest>();
@@ -203,7 +206,7 @@ void Check(const config::Settings& settings, config::Problems&) { VaultOf(settin
 
 server::Capability Capability() {
   return {.name = "push",
-          .needs = {"leases", "messages"},
+          .needs = {"leases", "messages", "queues"},
           .queries = sql::All(),
           .rate = &config::RateLimitSettings::push,
           .commands = Commands,

@@ -41,6 +41,18 @@ std::string AttributeValue(std::string_view text) {
   return out;
 }
 
+/// What is said of a message in its session. A sequence is a text whose order is that of the numbers.
+std::vector<std::pair<std::string_view, std::string>> Extensions(const Turn* turn) {
+  if (!turn) return {};
+  std::vector<std::pair<std::string_view, std::string>> all{
+      {"subject", turn->name},
+      {"partitionkey", turn->key},
+      {"sequence", fmt::format("{:019}", turn->sequence)},
+      {"tenurefence", std::to_string(turn->fence)}};
+  if (!turn->delivery_id.empty()) all.emplace_back("githubdelivery", turn->delivery_id);
+  return all;
+}
+
 std::string_view ContentType(messages::PayloadKind kind) {
   return kind == messages::PayloadKind::kJson ? kJsonType : kBytesType;
 }
@@ -52,8 +64,11 @@ std::string_view ToText(Format format) {
 }
 
 EncodedEvent Encode(const Event& event, Format format) {
-  const std::string source =
-      fmt::format("/tenants/{}/topics/{}", PathSegment(event.tenant), PathSegment(event.topic));
+  const std::string source = event.turn
+                                 ? fmt::format("/tenants/{}/queues/{}", PathSegment(event.tenant),
+                                               PathSegment(event.turn->queue))
+                                 : fmt::format("/tenants/{}/topics/{}", PathSegment(event.tenant),
+                                               PathSegment(event.topic));
   const std::string_view type = event.type.empty() ? event.topic : event.type;
   const std::string time = base::UtcText(event.time_ms);
   EncodedEvent encoded;
@@ -64,6 +79,8 @@ EncodedEvent Encode(const Event& event, Format format) {
     encoded.headers.emplace_back("ce-source", source);
     encoded.headers.emplace_back("ce-type", AttributeValue(type));
     encoded.headers.emplace_back("ce-time", time);
+    for (const auto& [name, value] : Extensions(event.turn))
+      encoded.headers.emplace_back("ce-" + std::string(name), AttributeValue(value));
     encoded.headers.emplace_back("Content-Type", ContentType(event.kind));
     encoded.body = event.payload;
     return encoded;
@@ -77,6 +94,8 @@ EncodedEvent Encode(const Event& event, Format format) {
       .Field("type", type)
       .Field("time", std::string_view(time))
       .Field("datacontenttype", ContentType(event.kind));
+  for (const auto& [name, value] : Extensions(event.turn))
+    json.Field(name, std::string_view(value));
   if (!event.trace_parent.empty()) json.Field("traceparent", event.trace_parent);
   if (event.kind == messages::PayloadKind::kJson)
     json.Key("data").Stored(event.payload);

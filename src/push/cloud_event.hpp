@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "messages/message.hpp"
+#include "push/parcel.hpp"
 
 /// CloudEvents 1.0 over HTTP: how a message looks on the wire.
 namespace tenure::push {
@@ -24,6 +24,7 @@ struct Event {
   std::string_view trace_parent{};  ///< empty: there is none
   messages::PayloadKind kind = messages::PayloadKind::kJson;
   std::string_view payload{};
+  const Turn* turn = nullptr;  ///< of an ordered queue
 };
 
 struct EncodedEvent {

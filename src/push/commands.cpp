@@ -42,12 +42,13 @@ cli::Print SubscriptionBlock() {
 }
 
 constexpr string_view kPutNotes =
-    R"(Hands the messages of TOPIC to URL. Without --secret one is made for a new subscription, and
-printed this once. What is left out is as its default says, except for the secret and headers, which
-stay.
+    R"(Hands the messages of TOPIC to URL; those of a queue, queue:NAME, session by session. Without
+--secret one is made for a new subscription, and printed this once. What is left out is as its default
+says, except for the secret and headers, which stay.
 
 Example:
   tenure subscription put billing orders https://hooks.example.com/orders
+  tenure subscription put triage queue:triage https://hooks.example.com/triage
 )";
 
 Flags NameFlag() {
@@ -58,7 +59,7 @@ Flags NameFlag() {
 Flags PutFlags() {
   using namespace cli;  // the words of its table
   return NameFlag() +
-         Flags{Argument("TOPIC", "The topic.").As("topic"),
+         Flags{Argument("TOPIC", "The topic, or queue:NAME: a queue.").As("topic"),
                Argument("URL", "The endpoint, https://….").As("url"),
                Value("--secret", "SECRET", "whsec_ and base64 of 24 to 64 bytes.").As("secret"),
                Value("--max-in-flight", "N", "Requests at a time [16].", Number(1, kMostInFlight))

@@ -87,7 +87,7 @@ void Courier::Stop() {
   outgoing_.Stop();
 }
 
-void Courier::Deliver(const Endpoint& endpoint, const messages::ClaimedMessage& message,
+void Courier::Deliver(const Endpoint& endpoint, const Parcel& message,
                       std::function<bool()> may_begin, Done done) {
   // A user's SQL may have stored anything as the trace; what is none must not spoil the request.
   const auto parent = telemetry::ParseTraceParent(message.trace);
@@ -99,7 +99,9 @@ void Courier::Deliver(const Endpoint& endpoint, const messages::ClaimedMessage& 
                             : parent ? message.trace
                                      : "";
   const std::string id = message.id.ToString();
-  const std::string type = TypeOf(message.headers);
+  const Turn* const turn = message.turn ? &*message.turn : nullptr;
+  std::string type = turn && !turn->event_type.empty() ? turn->event_type : TypeOf(message.headers);
+  if (turn && type.empty()) type = turn->queue;
   const auto errand = std::make_shared<Errand>(
       Errand{.began_ms = clock_.BootMs(), .span = std::move(span), .done = std::move(done)});
   errand->request.may_begin = std::move(may_begin);
@@ -111,7 +113,8 @@ void Courier::Deliver(const Endpoint& endpoint, const messages::ClaimedMessage& 
         .time_ms = message.enqueued_ms,
         .trace_parent = trace,
         .kind = message.kind,
-        .payload = message.payload},
+        .payload = message.payload,
+        .turn = turn},
        errand);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "http/outgoing.hpp"
-#include "messages/message.hpp"
+#include "push/parcel.hpp"
 #include "push/resolver.hpp"
 #include "push/subscription.hpp"
 #include "telemetry/trace.hpp"
@@ -29,6 +29,9 @@ struct Endpoint {
   std::uint64_t group = 0;  ///< of its requests (Outgoing::GiveUp)
   bool has_answered =
       false;  ///< the last time: its requests go before those of endpoints that hang
+
+  /// Empty: it is of a topic.
+  std::string_view queue() const { return QueueOf(topic); }
 };
 /// Nothing when its secrets cannot be opened.
 std::shared_ptr<const Endpoint> EndpointOf(const Subscription& subscription, const Vault& vault,
@@ -58,8 +61,8 @@ class Courier {
   void Stop();
 
   /// `may_begin` is asked once more just before the request leaves.
-  void Deliver(const Endpoint& endpoint, const messages::ClaimedMessage& message,
-               std::function<bool()> may_begin, Done done);
+  void Deliver(const Endpoint& endpoint, const Parcel& message, std::function<bool()> may_begin,
+               Done done);
   /// `tenure.ping`: what the endpoint answers to something that is no message.
   void Ping(const Endpoint& endpoint, Done done);
   void GiveUp(std::uint64_t group) { outgoing_.GiveUp(group); }

@@ -21,8 +21,8 @@ std::int64_t TrustedUntil(std::int64_t asked_boot_ms) {
 
 DeliveryParts DeliveryPartsOf(const Deliverer::Parts& parts,
                               std::function<void(const Endpoint&)> disable, Places& places) {
-  return {parts.messages, parts.wake,         parts.clock,   parts.probe, parts.deliver,
-          parts.give_up,  std::move(disable), parts.process, places};
+  return {parts.messages, parts.queues,  parts.wake,         parts.clock,   parts.probe,
+          parts.deliver,  parts.give_up, std::move(disable), parts.process, places};
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ class Deliverer {
   struct Parts {
     Subscriptions& subscriptions;
     messages::Messages& messages;
+    queues::Queues& queues;
     leases::Leases& leases;
     wake::Registry& wake;
     const base::Clock& clock;

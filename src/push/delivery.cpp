@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kClaimWaitMs = 20'000;
 constexpr std::int64_t kStoreAwayMs = 1'000;
+constexpr std::int64_t kNoQueueMs = 5'000;
 constexpr std::string_view kTimerName = "push.delivery";
 
 using OwnDoing = http::OutgoingReply::OwnDoing;
@@ -45,6 +46,7 @@ Delivery::Delivery(const DeliveryParts& parts, Endpoint endpoint, const Hold& ho
     : parts_(parts),
       key_(endpoint.key),
       id_(endpoint.id),
+      sessions_(std::make_shared<PushedSessions>(parts.queues, parts.wake, parts.clock, key_)),
       endpoint_(std::make_shared<const Endpoint>(std::move(endpoint))),
       hold_(hold),
       circuit_(circuit_boot),
@@ -75,6 +77,22 @@ Hold Delivery::hold() const {
   return hold_;
 }
 
+void Delivery::Start() {
+  std::string queue;
+  {
+    const base::Lock lock(mutex_);
+    queue = endpoint_->queue();
+  }
+  const auto start = [self = shared_from_this()] {
+    {
+      const base::Lock lock(self->mutex_);
+      self->has_started_ = true;
+    }
+    self->Pump();
+  };
+  queue.empty() ? start() : sessions_->Reclaim(queue, start);
+}
+
 void Delivery::Renewed(std::int64_t until_boot_ms) {
   {
     const base::Lock lock(mutex_);
@@ -84,7 +102,7 @@ void Delivery::Renewed(std::int64_t until_boot_ms) {
 }
 
 void Delivery::Change(Endpoint endpoint) {
-  std::deque<MessagePtr> back;
+  Queue back;
   {
     const base::Lock lock(mutex_);
     endpoint.group = endpoint_->group;  // what is under way stays ours to cut off
@@ -92,6 +110,7 @@ void Delivery::Change(Endpoint endpoint) {
     if (endpoint.topic != endpoint_->topic) {
       back = std::exchange(queue_, {});
       claiming_.reset();
+      keeps_order_ = true;
     }
     if (endpoint.url != endpoint_->url) {
       circuit_ = Circuit();
@@ -106,7 +125,8 @@ void Delivery::Change(Endpoint endpoint) {
 void Delivery::ChangeWorker(std::int64_t worker) {
   const base::Lock lock(mutex_);
   worker_ = worker;
-  queue_.clear();  // the reaper makes them ready again
+  // The reaper makes them ready again; sessions have leases of their own.
+  std::erase_if(queue_, [](const MessagePtr& each) { return !each->turn; });
 }
 
 void Delivery::End(Ending ending) {
@@ -126,7 +146,7 @@ void Delivery::End(Ending ending) {
 
 void Delivery::Pump() {
   std::vector<Beginning> begun;
-  std::deque<MessagePtr> back;
+  Queue back;
   std::optional<messages::ClaimRequest> claim;
   std::shared_ptr<const Endpoint> endpoint;
   std::int64_t again_boot_ms = 0;
@@ -134,7 +154,7 @@ void Delivery::Pump() {
   {
     const base::Lock lock(mutex_);
     endpoint = endpoint_;
-    const bool may_at_all = !has_ended_ && HoldsAt(now_ms);
+    const bool may_at_all = has_started_ && !has_ended_ && HoldsAt(now_ms);
     const std::int64_t may =
         may_at_all ? circuit_.MayBeUnderWay(endpoint->max_in_flight, now_ms) : 0;
     TakeBeginnings(may, begun);
@@ -162,12 +182,13 @@ void Delivery::LeavePlaces() {
 }
 
 /// While all is well, as many again as are under way, so that a slot which becomes free has its message
-/// there; and not for each single one, so that claims are batches.
+/// there; and not for each single one, so that claims are batches. Of sessions only those that may begin.
 std::optional<messages::ClaimRequest> Delivery::NextClaim(std::int64_t may) {
-  const bool is_well = circuit_.row().failures == 0;
-  const std::int64_t room =
-      (is_well ? 2 * may : may) - under_way_ - static_cast<std::int64_t>(queue_.size());
-  if (room < std::max<std::int64_t>(1, may / 2)) return std::nullopt;
+  const bool is_ahead =
+      circuit_.row().failures == 0 && !(keeps_order_ && !endpoint_->queue().empty());
+  const std::int64_t room = (is_ahead ? 2 * may : may) - under_way_ - completing_ -
+                            static_cast<std::int64_t>(queue_.size());
+  if (room < (is_ahead ? std::max<std::int64_t>(1, may / 2) : 1)) return std::nullopt;
   messages::ClaimRequest request;
   request.tenant = key_.tenant;
   request.topics = {endpoint_->topic};
@@ -179,20 +200,67 @@ std::optional<messages::ClaimRequest> Delivery::NextClaim(std::int64_t may) {
   return request;
 }
 
-void Delivery::Claim(messages::ClaimRequest request, Asked asked) {
-  const Hold held = hold();
+std::int64_t Delivery::WaitOf(Asked asked) const {
+  return asked == Asked::kUnfenced ? 0 : kClaimWaitMs;
+}
+
+std::vector<base::Fence> Delivery::FencesOf(Asked asked) const {
+  if (asked == Asked::kUnfenced) return {};
   const leases::LeaseKey lease = key_.LeaseOf();
-  base::Caller caller;
-  if (asked != Asked::kUnfenced) caller.fences = {{lease.tenant, lease.name, held.fence}};
+  return {{lease.tenant, lease.name, hold().fence}};
+}
+
+void Delivery::Claim(messages::ClaimRequest request, Asked asked) {
+  if (QueueOf(request.topics.front()).empty()) return ClaimOfTopic(request, asked);
+  Accept(request, asked);
+}
+
+void Delivery::ClaimOfTopic(const messages::ClaimRequest& request, Asked asked) {
   parts_.messages.ClaimWaiting(
-      request, asked == Asked::kUnfenced ? 0 : kClaimWaitMs, std::move(caller),
+      request, WaitOf(asked), base::Caller(nullptr, FencesOf(asked)),
       [self = shared_from_this(), request, asked](db::Result<messages::ClaimReply> result) {
-        self->Claimed(request, asked, std::move(result));
+        if (!result.ok()) return self->Claimed(request, asked, result.fault());
+        std::vector<Parcel> parcels;
+        for (messages::ClaimedMessage& message : result.value().messages)
+          parcels.push_back({std::move(message), {}});
+        self->Claimed(request, asked, std::move(parcels));
       });
 }
 
+void Delivery::Accept(const messages::ClaimRequest& request, Asked asked) {
+  sessions_->Take(
+      {.queue = std::string(QueueOf(request.topics.front())),
+       .accept_id = *request.claim_id,
+       .sessions = request.max,
+       .wait_ms = WaitOf(asked),
+       .fences = FencesOf(asked)},
+      [self = shared_from_this(), request, asked](db::Result<PushedSessions::Taken> result) {
+        using Kind = PushedSessions::Taken::Kind;
+        if (!result.ok()) return self->Claimed(request, asked, result.fault());
+        const Kind kind = result.value().kind;
+        {
+          const base::Lock lock(self->mutex_);
+          self->keeps_order_ = kind != Kind::kUnordered;
+        }
+        if (kind == Kind::kUnordered) return self->ClaimOfTopic(request, asked);
+        if (kind == Kind::kTaken)
+          return self->Claimed(request, asked, std::move(result.value().parcels));
+        // A bot of that name makes it, some day.
+        self->parts_.wake.Wait(std::string(kTimerName), self->parts_.clock.BootMs() + kNoQueueMs,
+                               [self, id = *request.claim_id] { self->ForgetClaim(id); });
+      });
+}
+
+void Delivery::ForgetClaim(const base::Uuid& id) {
+  {
+    const base::Lock lock(mutex_);
+    if (claiming_ == id) claiming_.reset();
+  }
+  Pump();
+}
+
 void Delivery::Claimed(const messages::ClaimRequest& request, Asked asked,
-                       db::Result<messages::ClaimReply> result) {
+                       db::Result<std::vector<Parcel>> result) {
   if (!result.ok()) {
     const base::FaultKind kind = result.fault().kind();
     if (kind == base::FaultKind::kStopping) return;
@@ -208,16 +276,15 @@ void Delivery::Claimed(const messages::ClaimRequest& request, Asked asked,
                      [self = shared_from_this(), request, next] { self->Claim(request, next); });
     return;
   }
-  std::deque<MessagePtr> back;
+  Queue back;
   {
     const base::Lock lock(mutex_);
     const bool is_current = claiming_ == request.claim_id;
     if (is_current) claiming_.reset();
-    // Of a worker that was given up since nothing is ours any more.
-    if (request.worker == worker_)
-      for (auto& message : result.value().messages)
-        (is_current ? queue_ : back)
-            .push_back(std::make_shared<messages::ClaimedMessage>(std::move(message)));
+    for (Parcel& message : result.value())
+      // Of a worker that was given up since nothing that was claimed is ours any more.
+      if (message.turn || request.worker == worker_)
+        (is_current ? queue_ : back).push_back(std::make_shared<const Parcel>(std::move(message)));
   }
   if (!back.empty()) GiveBack(std::move(back));
   Pump();
@@ -226,7 +293,10 @@ void Delivery::Claimed(const messages::ClaimRequest& request, Asked asked,
 void Delivery::Begin(const Beginning& one, const std::shared_ptr<const Endpoint>& endpoint) {
   parts_.probe.Began();
   parts_.deliver(
-      *endpoint, *one.message, [self = shared_from_this()] { return self->IsHeld(); },
+      *endpoint, *one.message,
+      [self = shared_from_this(), message = one.message] {
+        return self->IsHeld() && (!message->turn || self->sessions_->IsHeld(*message->turn));
+      },
       [self = shared_from_this(), one, endpoint](Delivered delivered) {
         self->Ended(one, endpoint, std::move(delivered));
       });
@@ -264,14 +334,7 @@ void Delivery::Ended(const Beginning& one, const std::shared_ptr<const Endpoint>
   }
   parts_.probe.Ended(judgement, delivered.took_ms);
   if (judgement.kind == AnswerKind::kDisable) parts_.disable(*endpoint);
-  messages::SettleRequest request;
-  request.tenant = key_.tenant;
-  request.disposition = DispositionOf(judgement.kind);
-  request.settlements.push_back(
-      {.id = one.message->id,
-       .fence = one.message->fence,
-       .error = request.disposition == messages::Disposition::kRetry ? shown : ""});
-  Settle(std::move(request));
+  SettleOne(one.message, judgement.kind, shown);
   Pump();
 }
 
@@ -282,13 +345,56 @@ void Delivery::NoteAnswered(bool has_answered) {
   endpoint_ = std::make_shared<const Endpoint>(std::move(endpoint));
 }
 
-void Delivery::GiveBack(std::deque<MessagePtr> messages) {
+void Delivery::SettleOne(const MessagePtr& message, AnswerKind kind, const std::string& shown) {
+  const messages::Disposition disposition = DispositionOf(kind);
+  if (!message->turn) {
+    messages::SettleRequest request;
+    request.tenant = key_.tenant;
+    request.disposition = disposition;
+    request.settlements.push_back(
+        {.id = message->id,
+         .fence = message->fence,
+         .error = disposition == messages::Disposition::kRetry ? shown : ""});
+    return Settle(std::move(request));
+  }
+  if (disposition == messages::Disposition::kUntouched) return sessions_->Release(*message);
+  if (disposition == messages::Disposition::kRetry) return sessions_->Fail(*message, shown);
+  bool goes_on = false;
+  {
+    const base::Lock lock(mutex_);
+    ++completing_;
+    goes_on = !has_ended_ && message->topic == endpoint_->topic;
+  }
+  sessions_->Complete(*message, goes_on, [self = shared_from_this()](std::optional<Parcel> next) {
+    self->GoOn(std::move(next));
+  });
+}
+
+/// It comes before what was accepted meanwhile: its session has waited already.
+void Delivery::GoOn(std::optional<Parcel> next) {
+  {
+    const base::Lock lock(mutex_);
+    --completing_;
+    if (next && next->topic == endpoint_->topic) {
+      queue_.push_front(std::make_shared<const Parcel>(*std::move(next)));
+      next.reset();
+    }
+  }
+  if (next) sessions_->Release(*next);
+  Pump();
+}
+
+void Delivery::GiveBack(Queue messages) {
   messages::SettleRequest request;
   request.tenant = key_.tenant;
   request.disposition = messages::Disposition::kUntouched;
-  for (const MessagePtr& message : messages)
-    request.settlements.push_back({.id = message->id, .fence = message->fence});
-  Settle(std::move(request));
+  for (const MessagePtr& message : messages) {
+    if (message->turn)
+      sessions_->Release(*message);
+    else
+      request.settlements.push_back({.id = message->id, .fence = message->fence});
+  }
+  if (!request.settlements.empty()) Settle(std::move(request));
 }
 
 void Delivery::Settle(messages::SettleRequest request) {

@@ -12,8 +12,10 @@
 #include "messages/messages.hpp"
 #include "push/circuit.hpp"
 #include "push/courier.hpp"
+#include "push/parcel.hpp"
 #include "push/places.hpp"
 #include "push/probe.hpp"
+#include "push/pushed_sessions.hpp"
 #include "push/reads.hpp"
 #include "wake/registry.hpp"
 
@@ -22,11 +24,11 @@ namespace tenure::push {
 /// What deliveries of a process share; outlives them.
 struct DeliveryParts {
   messages::Messages& messages;
+  queues::Queues& queues;
   wake::Registry& wake;
   const base::Clock& clock;
   Probe& probe;
-  std::function<void(const Endpoint&, const messages::ClaimedMessage&, std::function<bool()>,
-                     Courier::Done)>
+  std::function<void(const Endpoint&, const Parcel&, std::function<bool()>, Courier::Done)>
       deliver;  ///< as Courier::Deliver
   std::function<void(std::uint64_t group)> give_up;
   std::function<void(const Endpoint&)> disable;  ///< the endpoint said that it is gone
@@ -42,7 +44,8 @@ struct Hold {
 };
 
 /// Delivers the messages of one subscription, for as long as this process holds its lease: claims,
-/// sends, settles.
+/// sends, settles. Of an ordered queue it accepts sessions instead (pushed_sessions.hpp), as many as it may
+/// send at once; a queue without order is its topic.
 ///
 /// Invariants:
 ///  (1) Every claim carries the fence of the lease, so who has lost it claims nothing; and a request
@@ -67,7 +70,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   Delivery(const DeliveryParts& parts, Endpoint endpoint, const Hold& hold,
            const CircuitRow& circuit_boot, std::int64_t worker);
 
-  void Start() { Pump(); }
+  void Start();
   void Renewed(std::int64_t until_boot_ms);
   /// The subscription is another now; a new url begins with a closed circuit.
   void Change(Endpoint endpoint);
@@ -90,7 +93,8 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   const base::Uuid& id() const { return id_; }
 
  private:
-  using MessagePtr = std::shared_ptr<messages::ClaimedMessage>;
+  using MessagePtr = std::shared_ptr<const Parcel>;
+  using Queue = std::deque<MessagePtr>;
   struct Beginning {
     MessagePtr message{};
     Circuit::Ticket ticket = 0;
@@ -101,8 +105,14 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   /// A question of which nobody knows whether it was carried out.
   enum class Asked { kFirst, kAgain, kUnfenced };
   void Claim(messages::ClaimRequest request, Asked asked);
+  void ClaimOfTopic(const messages::ClaimRequest& request, Asked asked);
+  void Accept(const messages::ClaimRequest& request, Asked asked);
   void Claimed(const messages::ClaimRequest& request, Asked asked,
-               db::Result<messages::ClaimReply> result);
+               db::Result<std::vector<Parcel>> result);
+  std::int64_t WaitOf(Asked asked) const;
+  std::vector<base::Fence> FencesOf(Asked asked) const;
+  /// The question has an answer, which brings nothing.
+  void ForgetClaim(const base::Uuid& id);
   void TakeBeginnings(std::int64_t may, std::vector<Beginning>& begun) TENURE_REQUIRES(mutex_);
   /// Once it is over.
   void LeavePlaces() TENURE_REQUIRES(mutex_);
@@ -110,21 +120,29 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   void Ended(const Beginning& start, const std::shared_ptr<const Endpoint>& endpoint,
              Delivered delivered);
   void NoteAnswered(bool has_answered) TENURE_REQUIRES(mutex_);
+  void SettleOne(const MessagePtr& message, AnswerKind kind, const std::string& shown);
   void Settle(messages::SettleRequest request);
-  void GiveBack(std::deque<MessagePtr> messages);
+  void GiveBack(Queue messages);
+  /// What comes next of a session whose message was completed.
+  void GoOn(std::optional<Parcel> next);
   void PumpAt(std::int64_t boot_ms);
   bool HoldsAt(std::int64_t boot_ms) const TENURE_REQUIRES(mutex_);
 
   const DeliveryParts& parts_;
   const SubscriptionKey key_;
   const base::Uuid id_;
+  const std::shared_ptr<PushedSessions> sessions_;
 
   mutable base::Mutex mutex_;
   std::shared_ptr<const Endpoint> endpoint_ TENURE_GUARDED_BY(mutex_);
   Hold hold_ TENURE_GUARDED_BY(mutex_);
   Circuit circuit_ TENURE_GUARDED_BY(mutex_);  // its times are boot time
   std::int64_t worker_ TENURE_GUARDED_BY(mutex_);
-  std::deque<MessagePtr> queue_ TENURE_GUARDED_BY(mutex_);  // claimed and not begun
+  Queue queue_ TENURE_GUARDED_BY(mutex_);  // claimed and not begun
+  // Of sessions: completions that may bring the next message.
+  std::int64_t completing_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool has_started_ TENURE_GUARDED_BY(mutex_) = false;
+  bool keeps_order_ TENURE_GUARDED_BY(mutex_) = true;  // of a queue; as its last answer said
   std::int64_t under_way_ TENURE_GUARDED_BY(mutex_) = 0;
   // The claim that is under way; one of a topic before is none any more, and what it brings goes back.
   std::optional<base::Uuid> claiming_ TENURE_GUARDED_BY(mutex_);

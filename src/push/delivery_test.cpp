@@ -67,7 +67,7 @@ class PushDelivery : public testing::Test {
   telemetry::Registry metrics_;
   telemetry::Tracer tracer_{0, base::SystemClock(), metrics_};
   const std::string secret_ = NewSigningSecret();
-  messages::ClaimedMessage message_{};
+  Parcel message_{};
 };
 
 TEST_F(PushDelivery, ARequestIsSignedAndSaysWhatItIs) {

@@ -64,7 +64,22 @@ void AddDelivered(Explanation& out, const Subscription& row, std::int64_t now_ms
       {.code = "delivered",
        .text = fmt::format("The subscription {} is delivered by {}.", row.name, Shown(row.holder)),
        .until_ms = row.expires_ms});
-  out.next = {"Messages of its topic are sent as they become ready.", 0};
+  out.next = {QueueOf(row.topic).empty()
+                  ? "Messages of its topic are sent as they become ready."
+                  : "Messages of its queue are sent session by session, as they become ready.",
+              0};
+}
+
+Cause SourceOf(const Subscription& row) {
+  if (const std::string_view queue = QueueOf(row.topic); !queue.empty())
+    return {
+        .code = "queue",
+        .text = fmt::format("`tenure why queue {}` tells of its messages.", explain::Word(queue)),
+        .link = "/queues/" + explain::Segment(queue)};
+  return {
+      .code = "topic",
+      .text = fmt::format("`tenure why topic {}` tells of its messages.", explain::Word(row.topic)),
+      .link = "/topics/" + explain::Segment(row.topic)};
 }
 
 Cause LastRequestOf(const Subscription& row) {
@@ -90,10 +105,7 @@ Explanation Explain(const Subscription& row, std::int64_t now_ms) {
   else
     AddFailing(out, row, state, now_ms);
   out.Because(LastRequestOf(row));
-  out.Because({.code = "topic",
-               .text = fmt::format("`tenure why topic {}` tells of its messages.",
-                                   explain::Word(row.topic)),
-               .link = "/topics/" + explain::Segment(row.topic)});
+  out.Because(SourceOf(row));
   out.actions = {{.act = "subscription.test",
                   .title = fmt::format("Send a ping to {}", row.name),
                   .scope = "subscriptions:write",

@@ -12,8 +12,10 @@ using std::string_view;
 
 /// What whoever put it said.
 void WriteWish(JsonWriter& json, const Subscription& subscription, string_view url) {
-  json.Field("topic", string_view(subscription.topic))
-      .Field("url", url)
+  json.Field("topic", string_view(subscription.topic));
+  if (const string_view queue = QueueOf(subscription.topic); !queue.empty())
+    json.Field("queue", queue);
+  json.Field("url", url)
       .Field("max_in_flight", subscription.max_in_flight)
       .Field("timeout_ms", subscription.timeout_ms)
       .Field("format", ToText(subscription.format))

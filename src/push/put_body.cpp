@@ -7,6 +7,7 @@
 
 #include "http/json_value.hpp"
 #include "push/signature.hpp"
+#include "queues/queue.hpp"
 
 namespace tenure::push {
 namespace {
@@ -41,6 +42,16 @@ std::optional<HeaderValues> ReadHeaders(JsonFields& fields,
   return *members;
 }
 
+/// `queue` says in so many words what `topic` may say as queue:NAME.
+std::string ReadTopic(JsonFields& fields) {
+  const auto queue = fields.OptionalText("queue", queues::kMaxNameBytes);
+  if (!queue) return fields.NonEmptyText("topic", messages::kMaxTopicBytes);
+  if (fields.OptionalText("topic", messages::kMaxTopicBytes))
+    fields.Refuse("queue", "cannot stand beside topic");
+  if (queue->empty()) fields.Refuse("queue", "must not be empty");
+  return queues::QueueTopic(*queue);
+}
+
 Format ReadFormat(JsonFields& fields) {
   const auto text = fields.OptionalText("format", 20);
   if (!text) return Format::kBinary;
@@ -51,13 +62,16 @@ Format ReadFormat(JsonFields& fields) {
 
 }  // namespace
 
-void RefuseMeaning(std::vector<http::FieldError> impossible) {
-  if (impossible.empty()) return;
+http::Problem NoSuchMeaning(std::vector<http::FieldError> impossible) {
   http::Problem problem = http::InvalidRequest(std::move(impossible));
   problem.status = 422;
   problem.type = "invalid-subscription";
   problem.title = "There cannot be such a subscription";
-  throw http::ProblemError(std::move(problem));
+  return problem;
+}
+
+void RefuseMeaning(std::vector<http::FieldError> impossible) {
+  if (!impossible.empty()) throw http::ProblemError(NoSuchMeaning(std::move(impossible)));
 }
 
 std::optional<std::string> ReadSecret(JsonFields& fields,
@@ -77,7 +91,7 @@ PutCommand ReadPutBody(std::string_view body, SubscriptionKey key,
     impossible.push_back(
         {"name", fmt::format("must be 1 to {} of A-Z a-z 0-9 . _ -", kMaxNameBytes)});
   JsonFields fields(body);
-  put.topic = fields.NonEmptyText("topic", messages::kMaxTopicBytes);
+  put.topic = ReadTopic(fields);
   put.url = fields.NonEmptyText("url", kMaxUrlBytes);
   put.max_in_flight =
       fields.OptionalInteger("max_in_flight", 1, kMostInFlight).value_or(kDefaultInFlight);

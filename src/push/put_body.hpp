@@ -19,7 +19,9 @@ PutCommand ReadPutBody(std::string_view body, SubscriptionKey key,
 /// A secret that somebody chose, of a rotation too; one that is none goes to `impossible`.
 std::optional<std::string> ReadSecret(http::JsonFields& fields,
                                       std::vector<http::FieldError>& impossible);
-/// 422, unless it is empty.
+/// A 422.
+http::Problem NoSuchMeaning(std::vector<http::FieldError> impossible);
+/// The same, unless it is empty.
 void RefuseMeaning(std::vector<http::FieldError> impossible);
 
 }  // namespace tenure::push

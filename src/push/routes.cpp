@@ -57,18 +57,24 @@ SubscriptionKey KeyOf(const ExchangePtr& exchange) {
   return key;
 }
 
-/// PUT hands the topic's messages to whoever listens there, so it asks for their scope as well.
-void RequireMessages(const ExchangePtr& exchange) {
-  constexpr std::string_view kScope = "messages:write";
+bool Has(const ExchangePtr& exchange, std::string_view scope) {
   const http::Principal& who = *exchange->request().principal;
-  if (!who.tenant || who.Has(kScope)) return;
+  return !who.tenant || who.Has(scope);
+}
+
+/// PUT hands messages to whoever listens there, so it asks for the scope of who takes them as well.
+void RequireScope(const ExchangePtr& exchange, std::string_view scope) {
+  if (Has(exchange, scope)) return;
   throw ProblemError({.status = 403,
                       .type = "forbidden",
                       .title = "The token does not allow this",
                       .detail = fmt::format("It lacks the scope {}, which a subscription needs "
                                             "besides subscriptions:write.",
-                                            kScope)});
+                                            scope)});
 }
+
+constexpr std::string_view kMessagesScope = "messages:write";
+constexpr std::string_view kQueuesScope = "queues:write";
 
 PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
   const auto revision = http::ExpectedRevision(exchange->request());
@@ -76,7 +82,15 @@ PutCommand ReadPut(const RouteParts& parts, const ExchangePtr& exchange) {
                                {http::TenantOf(exchange), exchange->request().path_parameters[0]},
                                parts.courier->allowed());
   put.revision = revision;
+  RequireScope(exchange, QueueOf(put.topic).empty() ? kMessagesScope : kQueuesScope);
   return put;
+}
+
+/// A queue is there before it is subscribed: nobody waits for what a misspelt name brings.
+Problem UnknownQueue(std::string_view queue) {
+  return NoSuchMeaning({{"queue", fmt::format("is none: {}. A bot of that name makes one "
+                                              "(docs/queues.md)",
+                                              queue)}});
 }
 
 void ReplyPut(const ExchangePtr& to, const PutCommand& put, const Outcome& outcome) {
@@ -130,10 +144,24 @@ void PutAs(const RouteParts& parts, const ExchangePtr& exchange, PutCommand put,
 
 void Put(const RouteParts& parts, const ExchangePtr& exchange) {
   constexpr int kTries = 3;
-  RequireMessages(exchange);
+  // Which of the two it takes stands in the body.
+  if (!Has(exchange, kQueuesScope)) RequireScope(exchange, kMessagesScope);
   RequirePush(parts);
   http::ExpectQueryReasonAlone(exchange);
-  LookAndPut(parts, exchange, ReadPut(parts, exchange), kTries);
+  PutCommand put = ReadPut(parts, exchange);
+  const std::string queue(QueueOf(put.topic));
+  if (queue.empty()) return LookAndPut(parts, exchange, std::move(put), kTries);
+  const std::string tenant = put.key.tenant;
+  parts.queues.List(
+      {.tenant = tenant, .name = queue, .limit = 1}, base::Caller(&exchange->executor()),
+      Answering(exchange, [parts, put = std::move(put), queue](
+                              const ExchangePtr& to, const db::Page<queues::QueueView>& page) {
+        const auto is_there = [](const queues::QueueView& each) {
+          return each.queue.state != queues::QueueState::kDropped;
+        };
+        if (!std::ranges::any_of(page.rows, is_there)) return to->Reply(UnknownQueue(queue));
+        LookAndPut(parts, to, put, kTries);
+      }));
 }
 
 /// Goes on with `json` of the subscription that the path names.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -305,6 +307,35 @@ TEST(PushCircuit, AnAnswerThatIsNo2xxDoesNotCloseIt) {
   circuit.End(circuit.Begin(), {AnswerKind::kMessageFault, "refused"}, 1'000);
   EXPECT_EQ(circuit.StateAt(1'000), CircuitState::kOpen);
   EXPECT_EQ(circuit.row().next_ms, 31'000);
+}
+
+TEST(PushRules, AnEventOfAQueueSaysItsPlaceInBothFormats) {
+  const Turn turn{.queue = "triage",
+                  .fence = 9,
+                  .sequence = 12,
+                  .key = "github.com/r1/thread/7",
+                  .name = "acme/shop/issue/7",
+                  .event_type = "com.github.issues.opened",
+                  .delivery_id = "d1"};
+  Event event;
+  event.id = "i";
+  event.tenant = "acme";
+  event.topic = "queue:triage";
+  event.type = turn.event_type;
+  event.payload = "{}";
+  event.turn = &turn;
+  const EncodedEvent binary = Encode(event, Format::kBinary);
+  const std::map<std::string, std::string> headers(binary.headers.begin(), binary.headers.end());
+  EXPECT_EQ(headers.at("ce-source"), "/tenants/acme/queues/triage");
+  EXPECT_EQ(headers.at("ce-sequence"), "0000000000000000012");
+  EXPECT_EQ(headers.at("ce-tenurefence"), "9");
+  EXPECT_EQ(headers.at("ce-githubdelivery"), "d1");
+  const std::string body = Encode(event, Format::kStructured).body;
+  EXPECT_NE(
+      body.find(R"("subject":"acme/shop/issue/7","partitionkey":"github.com/r1/thread/7",)"
+                R"("sequence":"0000000000000000012","tenurefence":"9","githubdelivery":"d1")"),
+      std::string::npos)
+      << body;
 }
 
 }  // namespace

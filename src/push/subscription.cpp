@@ -40,6 +40,11 @@ void EachLine(std::string_view text, const Take& take) {
 
 }  // namespace
 
+std::string_view QueueOf(std::string_view topic) {
+  constexpr std::string_view kPrefix = "queue:";
+  return topic.starts_with(kPrefix) ? topic.substr(kPrefix.size()) : std::string_view();
+}
+
 bool IsSubscriptionName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
          name.find_first_not_of(kNameCharacters) == std::string_view::npos;

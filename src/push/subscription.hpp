@@ -33,6 +33,8 @@ inline constexpr std::size_t kMaxSecrets = 10;
 inline constexpr std::size_t kMaxShownError = 200;
 
 bool IsSubscriptionName(std::string_view name);
+/// The queue (docs/queues.md) of which this is the topic; empty: of none.
+std::string_view QueueOf(std::string_view topic);
 
 using HeaderValues = std::vector<std::pair<std::string, std::string>>;
 

@@ -18,13 +18,16 @@
 #include "push/deliverer.hpp"
 #include "push/subscriptions.hpp"
 #include "push_sql/queries.hpp"
+#include "queues/queues.hpp"
+#include "queues_sql/queries.hpp"
 #include "store/process.hpp"
 
 namespace tenure::push {
 
 inline std::vector<const db::Query*> QueriesOfPush() {
   std::vector<const db::Query*> all;
-  for (const auto queries : {sql::All(), leases::sql::All(), messages::sql::All()})
+  for (const auto queries :
+       {sql::All(), leases::sql::All(), messages::sql::All(), queues::sql::All()})
     all.insert(all.end(), queries.begin(), queries.end());
   return all;
 }
@@ -51,9 +54,11 @@ class TestProcess final : public store::Process {
         probe_(metrics_),
         leases_(store(), wake(), id, clock_, metrics_),
         messages_(store(), wake(), id, clock_, metrics_),
+        queues_(store(), wake(), messages_, clock_),
         subscriptions_(store(), wake(), &vault_),
         deliverer_({.subscriptions = subscriptions_,
                     .messages = messages_,
+                    .queues = queues_,
                     .leases = leases_,
                     .wake = wake(),
                     .clock = clock_,
@@ -61,9 +66,9 @@ class TestProcess final : public store::Process {
                     .vault = vault_,
                     .process = id,
                     .deliver =
-                        [this](const Endpoint& endpoint, const messages::ClaimedMessage& message,
+                        [this](const Endpoint& endpoint, const Parcel& message,
                                std::function<bool()> may_begin, Courier::Done done) {
-                          requests_.push_back({endpoint, message.payload, message.id,
+                          requests_.push_back({endpoint, message.payload, message.id, message.turn,
                                                std::move(may_begin), std::move(done)});
                         },
                     .give_up = [this](std::uint64_t group) { GiveUp(group); },
@@ -75,6 +80,7 @@ class TestProcess final : public store::Process {
     Endpoint endpoint{};
     std::string payload{};
     base::Uuid id{};
+    std::optional<Turn> turn{};
     std::function<bool()> may_begin{};
     Courier::Done done{};
   };
@@ -131,6 +137,7 @@ class TestProcess final : public store::Process {
   Deliverer& deliverer() { return deliverer_; }
   Subscriptions& subscriptions() { return subscriptions_; }
   messages::Messages& messages() { return messages_; }
+  queues::Queues& queues() { return queues_; }
   leases::Leases& leases() { return leases_; }
   const Vault& vault() const { return vault_; }
   telemetry::Registry& metrics() { return metrics_; }
@@ -159,6 +166,7 @@ class TestProcess final : public store::Process {
   std::vector<Request> requests_;
   leases::Leases leases_;
   messages::Messages messages_;
+  queues::Queues queues_;
   Subscriptions subscriptions_;
   Deliverer deliverer_;
 };

@@ -322,6 +322,7 @@ AcceptReply AcceptBatch::Decide(const AcceptRequest& request) {
   AcceptedQueue& queue = *QueueOf(request);
   AcceptReply reply{.now_ms = now_ms_};
   answered_bytes_ = 0;
+  reply.is_leftover = queue.row->settings.scope == Scope::kNone;
   if (request.is_chosen()) {
     reply.unavailable = TryChosen(request, queue, reply);
     return reply;

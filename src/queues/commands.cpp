@@ -316,6 +316,8 @@ cli::Commands Looks() {
                                   {"backing off", "backoff_sessions"},
                                   {"parked sessions", "parked_sessions"},
                                   {"staged", "staged"},
+                                  {"waits for", "older"},
+                                  {"last asked", "last_asked_at"},
                                   {"consumers", "consumers"},
                                   {"utilization", "utilization"},
                                   {"settings", "settings"}})}),
@@ -346,7 +348,11 @@ cli::Commands Looks() {
       Listing({.words = "queue peek",
                .summary = "List the messages of a session, history too, without a hold on it",
                .notes = "ID is a session's, as `tenure queue sessions --json` has it.\n",
-               .flags = {QueueArgument(), Argument("ID", "The session's id.", Uuid)},
+               .flags = {QueueArgument(), Argument("ID", "The session's id.", Uuid),
+                         Value("--state", "waiting|parked|done|dead", "Only those.", Word)
+                             .As("state"),
+                         Value("--from", "N", "From this sequence on.", Number(1, 1LL << 52))
+                             .As("from")},
                .path = "/api/v1/queues/{QUEUE}/sessions/{ID}/messages",
                .columns = {{"SEQUENCE", 8, "sequence"},
                            {"STATE", 8, "state"},
@@ -479,6 +485,19 @@ cli::Commands Acts() {
               .path = "/api/v1/queues/{QUEUE}",
               .fixed = R"("paused":true)",
               .print = Sentence("{QUEUE} is paused")}),
+      Asking(
+          {.words = "queue drop",
+           .summary = "Let a queue whose bot was removed go now, with what is left in it",
+           .notes = "Whoever holds a session of it loses it, and the messages that wait are put "
+                    "away. It goes ten\nthousand sessions at a time: when it is draining "
+                    "afterwards, say it once more. A queue without\norder goes when its topic is "
+                    "empty.\n\nExample:\n  tenure queue drop triage --reason \"the bot "
+                    "is gone\"\n",
+           .flags = {QueueArgument(),
+                     cli::Value("--reason", "TEXT", "Why; it stands in the audit.").As("reason")},
+           .method = http::Method::kDelete,
+           .path = "/api/v1/queues/{QUEUE}",
+           .print = Sentence("{QUEUE} is {state}: {sessions} sessions were cleared")}),
       Asking({.words = "queue start",
               .summary = "Let a paused queue go on",
               .notes = {},

@@ -234,12 +234,16 @@ void Enqueuer::Drain(db::Transaction& tx, const std::string& tenant, const std::
   }
   const std::vector<const SendRequest*> requests{&keys};
   LoadQueues(tx, requests);
-  const SendReply::Kind kind = KindOf(keys);
-  const bool enters = kind == SendReply::Kind::kSent || kind == SendReply::Kind::kDraining;
-  if (kind == SendReply::Kind::kUnordered) return DrainToTopic(tx, tenant, queue, to_topic);
-  if (keys.messages.empty() || !enters) return;
+  const auto row = queues_.find({tenant, queue});
+  if (row == queues_.end()) return;
+  if (KindOf(keys) == SendReply::Kind::kUnordered)
+    return DrainToTopic(tx, tenant, queue, to_topic);
+  if (keys.messages.empty()) return;
   LockAndLoad(tx, requests);
   EnterStaged(tx);
+  // Its bot was removed, and it had been found empty, before these were committed.
+  if (row->second.state == QueueState::kDropped)
+    for (auto& [id, session] : batch_.sessions()) session.Drop();
   WriteKeys(tx);
   batch_.Apply(tx);
 }

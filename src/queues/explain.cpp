@@ -14,6 +14,24 @@ using explain::Counted;
 using explain::Explanation;
 using explain::Shown;
 
+/// So long nobody asks for a queue before that is what keeps its sessions.
+constexpr std::int64_t kUnaskedMs = 300'000;
+
+bool IsUnasked(std::int64_t asked_ms, std::int64_t now_ms) {
+  return asked_ms + kUnaskedMs < now_ms;
+}
+
+std::string UnaskedText(const QueueRow& queue, std::int64_t asked_ms) {
+  return asked_ms == 0 ? fmt::format("nobody has ever asked for sessions of {}", Shown(queue.name))
+                       : fmt::format("nobody has asked for sessions of {} since {}",
+                                     Shown(queue.name), UtcText(asked_ms));
+}
+
+std::string RunText(const QueueRow& queue) {
+  return fmt::format("A consumer takes them: `tenure queue run {} -- COMMAND`, or one of yours.",
+                     explain::Word(queue.name));
+}
+
 constexpr const char* kActScope = "queues:operate";
 
 std::string LinkOf(const QueueRow& queue) { return "/queues/" + explain::Segment(queue.name); }
@@ -125,11 +143,16 @@ void ExplainLine(Explanation& out, const SessionView& view) {
   const std::string waits = row.depth() == 1
                                 ? "its message waits"
                                 : fmt::format("the first of its {} messages waits", row.depth());
-  out.Because({.code = "ready",
-               .text = fmt::format("{} is ready{}: {} since {} for somebody to accept it.",
-                                   Shown(row.name), line, waits, UtcText(view.head_enqueued_ms)),
-               .since_ms = view.head_enqueued_ms});
-  out.next = {"An accept of the queue takes the sessions in their order.", 0};
+  const bool is_unasked = IsUnasked(view.asked_ms, view.now_ms);
+  out.Because(
+      {.code = is_unasked ? "unasked" : "ready",
+       .text = fmt::format("{} is ready{}: {} since {} for somebody to accept it{}.",
+                           Shown(row.name), line, waits, UtcText(view.head_enqueued_ms),
+                           is_unasked ? ", but " + UnaskedText(view.queue, view.asked_ms) : ""),
+       .since_ms = view.head_enqueued_ms});
+  out.next = {is_unasked ? RunText(view.queue)
+                         : "An accept of the queue takes the sessions in their order.",
+              0};
 }
 
 void ExplainWaiting(Explanation& out, const SessionView& view, std::string_view reason) {
@@ -248,6 +271,12 @@ Explanation Explain(const QueueView& view) {
     out.Because({.code = "ready",
                  .text = fmt::format("Of the sessions of {}, {} are ready and {} held.", name,
                                      sums.ready, sums.held)});
+    if (sums.ready > 0 && IsUnasked(view.asked_ms, view.now_ms)) {
+      std::string text = UnaskedText(queue, view.asked_ms) + ".";
+      text.front() = 'N';
+      out.Because({.code = "unasked", .text = std::move(text), .since_ms = view.asked_ms});
+      out.next = {RunText(queue), 0};
+    }
   }
   if (queue.oldest < queue.generation)
     out.Because({.code = "generation",

@@ -36,6 +36,7 @@ SessionView Waiting() {
   view.session.head = 3;
   view.session.next = 5;
   view.head_enqueued_ms = kWhyNow - kWhyHour;
+  view.asked_ms = kWhyNow;
   view.before = 2;
   return view;
 }
@@ -61,6 +62,14 @@ TEST(WhyQueueSession, SaysWhoHasItSinceWhenUntilWhenAndWhatComesNext) {
   SessionView next = Waiting();
   next.before = 0;
   next.session.head = 4;
+  SessionView unasked = next;
+  unasked.asked_ms = kWhyNow - kWhyHour;
+  SessionView never = next;
+  never.asked_ms = 0;
+  SessionView frozen = Waiting();
+  frozen.session.fence = 7;
+  frozen.session.lease_ms = 60'000;
+  frozen.limits = {.incarnation = 2, .frozen_ms = kWhyNow, .freeze_ms = 60'000};
   SessionView uncounted = Waiting();
   uncounted.before = -1;
   SessionView backoff = Waiting();
@@ -109,6 +118,21 @@ TEST(WhyQueueSession, SaysWhoHasItSinceWhenUntilWhenAndWhatComesNext) {
        "shop#7 is ready: the first of its 2 messages waits since " + then +
            " for somebody to accept it.",
        "An accept of the queue takes the sessions in their order.", waiting_acts},
+      {"unasked", unasked,
+       "shop#7 is ready, and it is the next one: its message waits since " + then +
+           " for somebody to accept it, but nobody has asked for sessions of triage since " + then +
+           ".",
+       "A consumer takes them: `tenure queue run triage -- COMMAND`, or one of yours.",
+       waiting_acts},
+      {"unasked", never,
+       "shop#7 is ready, and it is the next one: its message waits since " + then +
+           " for somebody to accept it, but nobody has ever asked for sessions of triage.",
+       "A consumer takes them: `tenure queue run triage -- COMMAND`, or one of yours.",
+       waiting_acts},
+      {"frozen", frozen,
+       "The store was restored or promoted: somebody whom it has forgotten may hold shop#7 until " +
+           soon + ".",
+       "Then it is handed out again. `tenure admin thaw` ends that for all.", waiting_acts},
       {"backoff", backoff, "Message 3 of shop#7 failed (HTTP 502).",
        "It is tried again at " + soon + ".", waiting_acts},
       {"reserved", reserved, "shop#7 is reserved for ben until " + soon + ".",
@@ -127,7 +151,7 @@ TEST(WhyQueueSession, SaysWhoHasItSinceWhenUntilWhenAndWhatComesNext) {
   for (const SessionCase& each : cases) {
     const explain::Explanation why = Explain(each.view);
     EXPECT_EQ(why.because.front().code, each.code);
-    EXPECT_EQ(why.state, each.code);
+    EXPECT_EQ(why.state, each.code == "unasked" ? "ready" : each.code);
     EXPECT_EQ(why.Sentence(), each.sentence);
     EXPECT_EQ(why.next.text, each.next) << each.code;
     EXPECT_EQ(ActsOf(why), each.acts) << each.code;
@@ -149,6 +173,7 @@ QueueView Moving() {
   view.queue.name = "triage";
   view.sums = {.messages = 7, .bytes = 70, .ready = 2, .held = 1, .parked = 0};
   view.oldest_ms = kWhyNow - kWhyHour;
+  view.asked_ms = kWhyNow;
   return view;
 }
 
@@ -158,6 +183,8 @@ TEST(WhyQueue, SaysWhatKeepsItFromHandingOut) {
   QueueView paused = Moving();
   paused.queue.paused_ms = kWhyNow - kWhyHour;
   paused.queue.paused_reason = "supplier is down";
+  QueueView unasked = Moving();
+  unasked.asked_ms = kWhyNow - kWhyHour;
   QueueView draining = Moving();
   draining.queue.state = QueueState::kDraining;
   QueueView full = Moving();
@@ -184,6 +211,11 @@ TEST(WhyQueue, SaysWhatKeepsItFromHandingOut) {
          "queue.pause ");
   expect(paused, "paused",
          "The queue triage is paused since 2026-01-01T10:00:00.000Z: \"supplier is down\"." +
+             count + line,
+         "queue.pause ");
+  expect(unasked, "active",
+         "Of the sessions of triage, 2 are ready and 1 held. Nobody has asked for sessions of "
+         "triage since 2026-01-01T10:00:00.000Z." +
              count + line,
          "queue.pause ");
   expect(draining, "draining",

@@ -172,7 +172,7 @@ TEST_P(LetterContract, ThoseThatArePutAwayAreHistory) {
   EXPECT_EQ(Rewind(k, 1).why, "message 1 was completed or discarded");
   const auto page =
       a_.Call(a_.queues(), &Queues::Peek, {.tenant = "default", .queue = "q", .session = k});
-  EXPECT_EQ(page.rows.at(0).State(), "done");
+  EXPECT_EQ(page.rows.at(0).State(), PeekedState::kDone);
 }
 
 TEST_P(LetterContract, WhatASessionHasDoneIsSentOnceMoreInPages) {

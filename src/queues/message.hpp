@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/message.hpp"
@@ -40,6 +41,22 @@ struct NewMessage {
   }
 };
 
+/// What is said of an event in few words, beside its envelope.
+struct EventNames {
+  std::string type{};
+  std::string action{};
+  std::string delivery_id{};
+  std::string payload_url{};  ///< where the payload is; empty: it stands last in the envelope
+  std::int64_t payload_bytes = 0;
+
+  /// Of the envelope; empty: it is not there.
+  std::string_view PayloadIn(std::string_view envelope) const {
+    const auto bytes = static_cast<std::size_t>(payload_bytes);
+    if (bytes == 0 || envelope.size() <= bytes) return {};
+    return envelope.substr(envelope.size() - 1 - bytes, bytes);
+  }
+};
+
 /// A message in its place.
 struct Message {
   std::int64_t sequence = 0;
@@ -58,6 +75,7 @@ struct Message {
   /// Of one that refers to an event: a JSON object with what is said of the event, and its payload
   /// or where that is (events.hpp). Empty where it was not asked for, or is gone.
   std::string envelope{};
+  EventNames event{};  ///< with the envelope
 };
 inline constexpr auto kMessageColumns = db::Members(
     &Message::sequence, &Message::id, &Message::event_id, &Message::kind, &Message::payload,
@@ -142,6 +160,8 @@ struct AcceptReply {
   Blocked blocked = Blocked::kNo;
   std::optional<NotToBeHad> unavailable{};
   std::int64_t now_ms = 0;
+  std::int64_t asked_boot_ms = 0;            ///< no later than the store granted it
+  bool is_leftover = false;  ///< it keeps no order any more: only what is left of before is here
   bool has_left = false;                     ///< there is one that may be taken
   std::optional<std::int64_t> look_in_ms{};  ///< then somebody must ask again
 };
@@ -162,6 +182,7 @@ struct Report {
     kSkip,
     kDiscard,
     kRewind,
+    kClear,
   };
   Kind kind = Kind::kRenew;
   base::Uuid session{};

@@ -12,6 +12,9 @@ namespace {
 
 /// How long a session is asked for that a user's transaction has locked.
 constexpr std::int64_t kSeizeMs = 250;
+/// So often it is written down that a queue is asked for.
+constexpr std::int64_t kTouchMs = 60'000;
+constexpr std::size_t kMostTouched = 100'000;
 
 }  // namespace
 
@@ -38,11 +41,14 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       SumLetters(store, "queues.letter_sums"),
       FindState(store, "queues.find_state"),
       FindOwner(store, "queues.find_owner"),
+      FindHolds(store, "queues.find_holds"),
+      FindLeft(store, "queues.find_left"),
       wake_(wake),
       clock_(clock),
       process_(messages.process()),
       drains_(store.engine().name() == "postgres"),
       find_staged_(store, "queues.find_staged"),
+      touch_(store, "queues.touch", db::LaneName::Shared(1)),
       accept_(store, events_, probe_.get(), messages.process(), wake),
       report_(store, ReportHandler::Locking::kShares, events_, probe_.get(), messages.process(),
               wake),
@@ -51,13 +57,32 @@ Queues::Queues(db::Store& store, wake::Registry& wake, messages::Messages& messa
       act_once_(store, "queues.act_once", seize_.handler(), ActAnswer, db::LaneName::UserKeys()),
       waiters_(*this, messages.consumers()) {}
 
+/// By itself, so that no accept waits for a queue's row.
+void Queues::Touch(const AcceptRequest& request) {
+  {
+    const base::Lock lock(mutex_);
+    const std::int64_t now_ms = clock_.BootMs();
+    if (touched_.size() > kMostTouched) touched_.clear();
+    std::int64_t& until_ms = touched_[{request.tenant, request.queue}];
+    if (now_ms < until_ms) return;
+    until_ms = now_ms + kTouchMs;
+  }
+  touch_({request.tenant, request.queue}, nullptr, [](const auto&) {});
+}
+
 void Queues::Accept(AcceptRequest request, base::Caller caller, Callback<AcceptReply> done) {
-  if (!drains_) return accept_(std::move(request), std::move(caller), std::move(done));
+  Touch(request);
+  auto answered = [asked_ms = clock_.BootMs(),
+                   done = std::move(done)](db::Result<AcceptReply> result) mutable {
+    if (result.ok()) result.value().asked_boot_ms = asked_ms;
+    done(std::move(result));
+  };
+  if (!drains_) return accept_(std::move(request), std::move(caller), std::move(answered));
   DrainRequest drain{request.tenant, request.queue};
   auto accept = [this, request = std::move(request), caller = std::move(caller),
-                 done = std::move(done)](const auto&) mutable {
+                 answered = std::move(answered)](const auto&) mutable {
     // Whether or not that was done: what is there is handed out.
-    accept_(std::move(request), std::move(caller), std::move(done));
+    accept_(std::move(request), std::move(caller), std::move(answered));
   };
   find_staged_(
       drain, nullptr,

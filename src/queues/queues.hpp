@@ -1,10 +1,13 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/caller.hpp"
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "db/idempotency.hpp"
 #include "db/method.hpp"
 #include "messages/messages.hpp"
@@ -103,6 +106,8 @@ class Queues {
   db::List<QueueLetterSums, ReadLetterSum> SumLetters;
   db::Look<FindStates> FindState;
   db::Look<FindOwners> FindOwner;
+  db::Look<FindHeldBy> FindHolds;
+  db::Look<queues::FindLeft> FindLeft;
 
   /// Who says what a consumer is handed in place of an event.
   /// REQUIRES: before the first call.
@@ -117,17 +122,23 @@ class Queues {
   class Seizing;
   class ActingOnce;
 
+  void Touch(const AcceptRequest& request);
+
   wake::Registry& wake_;
   const base::Clock& clock_;
   const std::string process_;
   const bool drains_;  // there are users' transactions
   EventsPtr events_;
   db::Look<FindStaged> find_staged_;
+  db::Write<TouchQueues> touch_;
   db::Method<AcceptHandler> accept_;
   db::Method<ReportHandler> report_;
   db::Method<ReportHandler> seize_;
   db::Method<db::IdempotentHandler<ReportRequest, ReportReply>> act_once_;
   Waiters waiters_;
+  base::Mutex mutex_;
+  // By tenant and queue: until when (boot time) it is known that it is asked for.
+  std::map<std::pair<std::string, std::string>, std::int64_t> touched_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::queues

@@ -1,6 +1,8 @@
 #include "queues/reads.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "queues/columns.hpp"
 #include "queues_sql/queries.hpp"
@@ -21,7 +23,8 @@ QueueView ReadQueueView(const db::Rows::Row& row, std::int64_t now_ms) {
   db::ReadInto(view.sums, row, kQueueColumnCount, &QueueSums::messages, &QueueSums::bytes,
                &QueueSums::ready, &QueueSums::held, &QueueSums::parked);
   db::ReadInto(view, row, kQueueColumnCount + 5, &QueueView::oldest_ms, &QueueView::backoff,
-               &QueueView::staged);
+               &QueueView::staged, &QueueView::asked_ms, &QueueView::older_messages,
+               &QueueView::older_parked);
   return view;
 }
 
@@ -69,6 +72,7 @@ SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms) {
                &SessionView::held, &SessionView::before, &SessionView::staged);
   db::ReadInto(view.limits, row, kRest + 5, &Limits::incarnation, &Limits::frozen_ms,
                &Limits::freeze_ms);
+  view.asked_ms = row.Int(kRest + 8);
   view.now_ms = now_ms;
   return view;
 }
@@ -98,10 +102,46 @@ void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items) 
   }
 }
 
+void TouchQueues(db::Transaction& tx, db::Items<TouchRequest, TouchReply> items) {
+  std::set<std::pair<std::string, std::string>> names;
+  for (auto* item : items) {
+    names.emplace(item->request.tenant, item->request.queue);
+    item->reply = TouchReply();
+  }
+  const std::int64_t now_ms = tx.TakeClock(tx.QueueClock());
+  for (const auto& [tenant, queue] : names)
+    tx.Queue(sql::kTouchQueue, std::string_view(tenant), std::string_view(queue), now_ms);
+}
+
+void FindLeft(db::Transaction& tx, db::Items<LeftRequest, LeftReply> items) {
+  for (auto* item : items) {
+    const LeftRequest& request = item->request;
+    LeftReply reply;
+    for (const auto row : tx.Run(sql::kFindLeft, std::string_view(request.tenant),
+                                 std::string_view(request.queue), request.limit)) {
+      reply.sessions.push_back(row.Uuid(0));
+      reply.messages += row.Int(1);
+    }
+    item->reply = std::move(reply);
+  }
+}
+
+void FindHeldBy(db::Transaction& tx, db::Items<HoldsRequest, HoldsReply> items) {
+  for (auto* item : items) {
+    const HoldsRequest& request = item->request;
+    item->reply = HoldsReply();
+    for (const auto row :
+         tx.Run(sql::kFindHolds, std::string_view(request.tenant), std::string_view(request.queue),
+                std::string_view(request.consumer)))
+      item->reply->holds.push_back({row.Uuid(0), row.Int(1)});
+  }
+}
+
 db::Transaction::Pending QueuePeek(db::Transaction& tx, const PeekRequest& request,
                                    std::int64_t rows) {
   return tx.Queue(sql::kListMessages, std::string_view(request.tenant),
-                  std::string_view(request.queue), request.session, request.from, rows);
+                  std::string_view(request.queue), request.session, request.from, rows,
+                  static_cast<std::int64_t>(request.state));
 }
 
 PeekedMessage ReadPeeked(const db::Rows::Row& row) {
@@ -113,10 +153,26 @@ PeekedMessage ReadPeeked(const db::Rows::Row& row) {
   return peeked;
 }
 
-std::string_view PeekedMessage::State() const {
-  if (dead) return "dead";
-  if (message.sequence < head) return "done";
-  return parked && message.sequence == head ? "parked" : "waiting";
+PeekedState PeekedMessage::State() const {
+  if (dead) return PeekedState::kDead;
+  if (message.sequence < head) return PeekedState::kDone;
+  return parked && message.sequence == head ? PeekedState::kParked : PeekedState::kWaiting;
+}
+
+std::string_view ToText(PeekedState state) {
+  switch (state) {
+    case PeekedState::kAny:
+      return "";
+    case PeekedState::kWaiting:
+      return "waiting";
+    case PeekedState::kParked:
+      return "parked";
+    case PeekedState::kDone:
+      return "done";
+    case PeekedState::kDead:
+      return "dead";
+  }
+  return "";
 }
 
 }  // namespace tenure::queues

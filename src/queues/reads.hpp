@@ -27,6 +27,11 @@ struct QueueView {
   std::int64_t backoff = 0;  ///< sessions, of the thousand whose time comes first
   std::int64_t staged =
       0;  ///< messages of users' transactions that have not entered; a thousand at most
+  std::int64_t asked_ms =
+      0;  ///< when somebody last asked for its sessions, to the minute; 0: never
+  // Of generations before the current one, which waits for them.
+  std::int64_t older_messages = 0;
+  std::int64_t older_parked = 0;
   std::int64_t now_ms = 0;
 
   std::int64_t OldestReadyMs() const;
@@ -72,6 +77,7 @@ struct SessionView {
   std::int64_t before = -1;           ///< those that are before it in line; -1: nobody counted
   std::int64_t staged = 0;            ///< messages of users' transactions that have not entered it
   Limits limits{};
+  std::int64_t asked_ms = 0;  ///< as of its queue
   std::int64_t now_ms = 0;
 
   /// Why it does not move, or what it waits for, as a word; Explain says it in sentences.
@@ -99,6 +105,9 @@ db::Transaction::Pending QueueSessions(db::Transaction& tx, const SessionsReques
                                        std::int64_t rows);
 SessionView ReadSessionView(const db::Rows::Row& row, std::int64_t now_ms);
 
+enum class PeekedState : std::uint8_t { kAny, kWaiting, kParked, kDone, kDead };
+std::string_view ToText(PeekedState state);
+
 /// A message of a session, without a hold on it.
 struct PeekedMessage {
   Message message{};
@@ -106,13 +115,14 @@ struct PeekedMessage {
   bool dead = false;
   bool parked = false;
 
-  std::string_view State() const;
+  PeekedState State() const;
 };
 struct PeekRequest {
   std::string tenant{};
   std::string queue{};
   base::Uuid session{};
   std::int64_t from = 0;
+  PeekedState state = PeekedState::kAny;
   std::int64_t limit = 100;
 
   std::size_t bytes() const { return db::BytesOf(tenant, queue); }
@@ -132,5 +142,46 @@ struct OwnerReply {
   std::string queue{};  ///< empty: there is no such session
 };
 void FindOwners(db::Transaction& tx, db::Items<OwnerRequest, OwnerReply> items);
+
+/// Somebody asks for sessions of a queue: that is written down, to the minute.
+struct TouchRequest {
+  std::string tenant{};
+  std::string queue{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+struct TouchReply {};
+void TouchQueues(db::Transaction& tx, db::Items<TouchRequest, TouchReply> items);
+
+/// Sessions of a queue that have messages, or are held.
+struct LeftRequest {
+  std::string tenant{};
+  std::string queue{};
+  std::int64_t limit = 500;
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue); }
+};
+struct LeftReply {
+  std::vector<base::Uuid> sessions{};
+  std::int64_t messages = 0;  ///< of these
+};
+void FindLeft(db::Transaction& tx, db::Items<LeftRequest, LeftReply> items);
+
+/// What a consumer holds of a queue.
+struct HoldsRequest {
+  std::string tenant{};
+  std::string queue{};
+  std::string consumer{};
+
+  std::size_t bytes() const { return db::BytesOf(tenant, queue, consumer); }
+};
+struct HeldBy {
+  base::Uuid session{};
+  std::int64_t fence = 0;
+};
+struct HoldsReply {
+  std::vector<HeldBy> holds{};  ///< a thousand at most
+};
+void FindHeldBy(db::Transaction& tx, db::Items<HoldsRequest, HoldsReply> items);
 
 }  // namespace tenure::queues

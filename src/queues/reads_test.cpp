@@ -169,11 +169,89 @@ TEST_P(LookContract, MessagesArePeekedAtWithoutAHoldHistoryToo) {
   const HeldSession held = a_.AcceptOne();
   a_.Complete(held, 1);
   a_.Fail(held, 2);
-  const auto page =
-      a_.Call(a_.queues(), &Queues::Peek, {.tenant = "default", .queue = "q", .session = held.id});
-  std::vector<std::string> states;
-  for (const PeekedMessage& each : page.rows) states.emplace_back(each.State());
-  EXPECT_THAT(states, ElementsAre("done", "dead", "waiting"));
+  const auto peek = [&](PeekedState state) {
+    std::vector<std::string> seen;
+    const PeekRequest request{
+        .tenant = "default", .queue = "q", .session = held.id, .state = state};
+    for (const PeekedMessage& each : a_.Call(a_.queues(), &Queues::Peek, request).rows)
+      seen.push_back(std::to_string(each.message.sequence) + std::string(ToText(each.State())));
+    return seen;
+  };
+  EXPECT_THAT(peek(PeekedState::kAny), ElementsAre("1done", "2dead", "3waiting"));
+  EXPECT_THAT(peek(PeekedState::kDone), ElementsAre("1done"));
+  EXPECT_THAT(peek(PeekedState::kDead), ElementsAre("2dead"));
+  EXPECT_THAT(peek(PeekedState::kWaiting), ElementsAre("3waiting"));
+  EXPECT_THAT(peek(PeekedState::kParked), ElementsAre());
+  a_.Declare({.max_delivery_count = 1});
+  a_.Fail(a_.AcceptOne(), 3);
+  EXPECT_THAT(peek(PeekedState::kParked), ElementsAre("3parked"));
+  EXPECT_THAT(peek(PeekedState::kWaiting), ElementsAre());
+}
+
+TEST_P(LookContract, AQueueSaysWhatItsOlderGenerationsHoldBack) {
+  a_.Declare({.max_delivery_count = 1});
+  a_.Send("k");
+  a_.Send("l");
+  a_.Fail(a_.AcceptOne(), 1);
+  a_.Declare({.max_delivery_count = 1}, "another");
+  a_.Send("k");
+  const QueueView view =
+      a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .name = "q"}).rows.at(0);
+  EXPECT_EQ(view.queue.oldest, 1);
+  EXPECT_EQ(view.older_messages, 2);
+  EXPECT_EQ(view.older_parked, 1);
+  EXPECT_EQ(view.sums.messages, 3);
+}
+
+TEST_P(LookContract, WhoAsksForAQueueIsKnownToTheMinute) {
+  a_.Declare();
+  const auto asked = [&] {
+    return a_.Call(a_.queues(), &Queues::List, {.tenant = "default", .name = "q"})
+        .rows.at(0)
+        .asked_ms;
+  };
+  EXPECT_EQ(asked(), 0);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  const std::int64_t first = asked();
+  EXPECT_GT(first, 0);
+  clock().Advance(59'000);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  EXPECT_EQ(asked(), first);
+  clock().Advance(1'000);
+  a_.Accept(a_.Ask());
+  a_.Drive();
+  EXPECT_EQ(asked(), first + 60'000);
+}
+
+TEST_P(LookContract, WhatIsLeftIsWhatHoldsOrIsHeld) {
+  a_.Declare();
+  for (const char* key : {"held", "ready", "parked", "idle"}) a_.Send(key);
+  const auto accept = [&](const std::string& key) {
+    AcceptRequest request = a_.Ask();
+    request.key = key;
+    return a_.Accept(std::move(request)).sessions.at(0);
+  };
+  const HeldSession idle = accept("idle");
+  a_.Complete(idle, 1);
+  const HeldSession parked = accept("parked");
+  Report rejected = a_.Of(Report::Kind::kFail, parked, 1);
+  rejected.rejected = true;
+  a_.Tell(std::move(rejected));
+  const HeldSession held = accept("held");
+  const auto left = [&] { return a_.Call(a_.queues(), &Queues::FindLeft, {"default", "q", 100}); };
+  EXPECT_EQ(left().sessions.size(), 3u);
+  EXPECT_EQ(left().messages, 3);
+  HoldsReply holds = a_.Call(a_.queues(), &Queues::FindHolds, {"default", "q", "c"});
+  ASSERT_EQ(holds.holds.size(), 1u);
+  EXPECT_EQ(holds.holds[0].session, held.id);
+  EXPECT_EQ(holds.holds[0].fence, held.fence);
+  for (const base::Uuid& session : left().sessions)
+    EXPECT_EQ(a_.Tell({.kind = Report::Kind::kClear, .session = session}).kind,
+              ReportOutcome::Kind::kDone);
+  EXPECT_EQ(left().sessions.size(), 0u);
+  EXPECT_EQ(a_.Complete(held, 1).kind, ReportOutcome::Kind::kStale) << "it lost its hold";
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ class Decision {
         return session_.Discard() ? Kind::kDone : Kind::kRefused;
       case Report::Kind::kRewind:
         return Rewind(report, outcome);
+      case Report::Kind::kClear:
+        return session_.Clear() ? Kind::kDone : Kind::kRefused;
     }
     return Kind::kRefused;
   }
@@ -202,6 +204,7 @@ ReportHandler::Locking ReportHandler::LockingOf(Report::Kind kind) {
     case Report::Kind::kSkip:
     case Report::Kind::kDiscard:
     case Report::Kind::kRewind:
+    case Report::Kind::kClear:
       return Locking::kSeizes;
   }
   return Locking::kSeizes;

@@ -396,6 +396,19 @@ bool Session::Discard() {
   return true;
 }
 
+bool Session::Drop() {
+  if (row_.state == State::kHeld || !row_.HasWork()) return false;
+  for (std::int64_t sequence = row_.head; sequence < row_.next; ++sequence)
+    deaths_.push_back({sequence, sequence == row_.head ? row_.attempts : 0, DeathReason::kDropped,
+                       "the queue was dropped", ErrorClassOf("the queue was dropped")});
+  return Discard();
+}
+
+bool Session::Clear() {
+  const bool was_held = Break();
+  return Discard() || was_held;
+}
+
 bool Session::Rewind(std::int64_t sequence) {
   if (row_.state == State::kHeld) return false;
   ++row_.fence;

@@ -195,6 +195,10 @@ class Session {
   /// complete what it never had: the fence rises.
   /// REQUIRES: 0 < `sequence` < head, and all from there to the head are in the store.
   bool Rewind(std::int64_t sequence);
+  /// Its queue is no more: all that waits are dead letters.
+  bool Drop();
+  /// Its queue is to go: whoever holds it loses it, and what waits is put away. False: there was nothing.
+  bool Clear();
 
   // What is to be written besides the row, and who is to be told.
 

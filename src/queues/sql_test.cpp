@@ -70,6 +70,30 @@ TEST_P(SqlQueues, WhatHasNotEnteredIsCounted) {
   EXPECT_EQ(a_.Call(a_.queues(), &Queues::Count, {}).queues.at(0).staged, 0);
 }
 
+TEST_P(SqlQueues, Q4_WhatWasSentToAQueueThatIsDroppedIsADeadLetter) {
+  a_.Declare();
+  SqlUser user = Connect();
+  user.Ask("begin");
+  user.Send("1");
+  user.Send("2");
+  a_.Call(a_.queues(), &Queues::Declare, {"default", "q", {{}, "", true}});
+  a_.Call(a_.queues(), &Queues::DropSome, {});
+  user.Ask("commit");
+  EXPECT_EQ(a_.Accept(a_.Ask()).kind, AcceptReply::Kind::kNoQueue);
+  a_.Call(a_.queues(), &Queues::Drain, {"default", "q"});
+  EXPECT_EQ(a_.Call(a_.queues(), &Queues::FindQueuesToDrain).queues.size(), 0u);
+  LettersRequest all;
+  all.filter.tenant = "default";
+  all.filter.queue = "q";
+  const auto letters = a_.Call(a_.queues(), &Queues::ListLetters, all).rows;
+  ASSERT_EQ(letters.size(), 2u);
+  EXPECT_EQ(letters[0].reason, DeathReason::kDropped);
+  EXPECT_EQ(letters[0].place.sequence, 1);
+  EXPECT_EQ(letters[1].place.sequence, 2);
+  a_.Declare();
+  EXPECT_THAT(Payloads(), ElementsAre()) << "they wait for somebody who replays them";
+}
+
 TEST_P(SqlQueues, Q1_TheOrderIsThatOfTheCommitsAndARollbackLeavesNothing) {
   a_.Declare();
   SqlUser first = Connect(), second = Connect(), third = Connect();

@@ -53,6 +53,11 @@ EventRow RowOf(const Delivery& delivery, const rules::Event& event, std::string_
   return row;
 }
 
+std::string PayloadUrl(const EventRow& row) {
+  return "/api/v1/webhooks/events/" + row.event_id.ToString() +
+         (IsForm(row.content_type) ? "/payload?as=json" : "/payload");
+}
+
 std::string EnvelopeJson(const EventRow& row, const MessageContext& context,
                          std::string_view payload) {
   std::string out;
@@ -100,9 +105,7 @@ std::string EnvelopeJson(const EventRow& row, const MessageContext& context,
       .EndObject();
   json.Key("headers").Raw(base::ObjectOrEmpty(row.headers)).Key("payload");
   if (payload.empty())
-    json.Null().Field("payload_url",
-                      "/api/v1/webhooks/events/" + row.event_id.ToString() +
-                          (IsForm(row.content_type) ? "/payload?as=json" : "/payload"));
+    json.Null().Field("payload_url", PayloadUrl(row));
   else
     json.Raw(payload);
   json.EndObject();

@@ -87,7 +87,9 @@ struct MessageContext {
   bool ordered = false;
   std::int64_t processed_ms = 0;
 };
-/// The envelope. `payload` is the event's JSON; empty: it is too large, and has an address instead.
+/// Where an event's payload is, as JSON.
+std::string PayloadUrl(const EventRow& row);
+/// The envelope; the payload stands last. `payload` is the event's JSON; empty: it is too large, and has an address instead.
 std::string EnvelopeJson(const EventRow& row, const MessageContext& context,
                          std::string_view payload);
 

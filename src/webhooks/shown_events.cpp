@@ -40,11 +40,16 @@ void ShownEvents::Show(db::Transaction& tx, const std::vector<queues::Message*>&
     events.at(ids[row.ordinal()]) = ReadShown(row);
   for (queues::Message* message : messages) {
     const Shown& shown = events.at(*message->event_id);
-    if (shown.event.event_id == *message->event_id)
-      message->envelope = EnvelopeJson(
-          shown.event,
-          {.bot = {}, .copy = message->copy, .ordered = true, .processed_ms = message->enqueued_ms},
-          shown.payload);
+    if (shown.event.event_id != *message->event_id) continue;
+    message->envelope = EnvelopeJson(
+        shown.event,
+        {.bot = {}, .copy = message->copy, .ordered = true, .processed_ms = message->enqueued_ms},
+        shown.payload);
+    message->event = {.type = shown.event.event,
+                      .action = shown.event.action,
+                      .delivery_id = shown.event.delivery_id,
+                      .payload_url = shown.payload.empty() ? PayloadUrl(shown.event) : "",
+                      .payload_bytes = static_cast<std::int64_t>(shown.payload.size())};
   }
 }
 

@@ -201,6 +201,7 @@ TEST_P(Audit, EveryRouteOfAnOperatorLeavesExactlyOneEntry) {
              .Call("PATCH", "/api/v1/queues/o", R"({"paused":true,"reason":"a test"})")
              .status;
        }},
+      {"dropQueue", prepared("DELETE", "/api/v1/queues/{queue}")},
       {"resumeSession", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/resume")},
       {"skipMessage", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/skip")},
       {"breakSession", prepared("POST", "/api/v1/queues/{queue}/sessions/{id}/break")},

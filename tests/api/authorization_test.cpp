@@ -252,6 +252,7 @@ const std::map<std::string, Sees>& Strangers() {
       {"listQueues", Sees::kEmptyList},
       {"getQueue", Sees::kNothing},
       {"pauseQueue", Sees::kNothing},
+      {"dropQueue", Sees::kNothing},
       {"listQueueSessions", Sees::kNothing},
       {"getQueueSession", Sees::kNothing},
       {"peekMessages", Sees::kNothing},

@@ -10,6 +10,7 @@
 
 #include "api/api.hpp"
 #include "api/calls.hpp"
+#include "api/github.hpp"
 #include "api/sample_requests.hpp"
 #include "api/store_under_test.hpp"
 #include "support/http_receiver.hpp"
@@ -256,6 +257,67 @@ TEST_P(Push, WhatCannotBeMeantIs422AndNamesTheField) {
   EXPECT_EQ(api.Call("PUT", std::string(kSubscriptions) + "s", Wish("t", url), {{"If-Match", "7"}})
                 .status,
             412);
+}
+
+TEST_P(Push, EventsOfAnOrderedQueueAreSentInTheirOrderAndSayWhereTheyStand) {
+  TlsReceiver receiver(authority_, Always(TlsReceiver::Http(204)));
+  const auto server = store_.Serve(Flags());
+  const Api api(*server);
+  const GitHub github;
+  const auto applied =
+      api.Call("PUT", "/api/v1/bots",
+               github.Bots(R"({"name":"q","events":["*"],"ordering_scope":"entity"})"));
+  ASSERT_EQ(applied.status, 200) << applied.body;
+  const std::string wish = R"({"queue":"q","url":")" + receiver.Url() + R"("})";
+  const HttpResponse made = api.Call("PUT", std::string(kSubscriptions) + "s", wish);
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.Json()["topic"].Text(), "queue:q");
+  EXPECT_EQ(made.Json()["queue"].Text(), "q");
+  const std::string delivery = NewUuid();
+  EXPECT_EQ(github.Post(api, {.id = delivery}).status, 200);
+  const std::string large = R"({"action":"edited","issue":{"number":7},)"
+                            R"("repository":{"id":1,"full_name":"acme/shop"},"x":")" +
+                            std::string(1 << 20, 'x') + "\"}";
+  EXPECT_EQ(github.Post(api, {.body = large}).status, 200);
+  EXPECT_EQ(api.Call("POST", "/api/v1/queues/q/messages",
+                     R"({"session_key":"github.com/r1/thread/7","payload":{"n":3},)"
+                     R"("headers":{"type":"mine"}})")
+                .status,
+            201);
+  const auto received = receiver.WaitFor(3);
+  const auto& first = received[0];
+  EXPECT_EQ(first.body, GitHub::Sent().body) << "the payload's bytes";
+  EXPECT_EQ(first.FindHeader("ce-type"), "com.github.issues.opened");
+  EXPECT_EQ(first.FindHeader("ce-source"), "/tenants/default/queues/q");
+  EXPECT_EQ(first.FindHeader("ce-subject"), "acme/shop/issue/7");
+  EXPECT_EQ(first.FindHeader("ce-partitionkey"), "github.com/r1/thread/7");
+  EXPECT_EQ(first.FindHeader("ce-sequence"), "0000000000000000001");
+  EXPECT_EQ(first.FindHeader("ce-githubdelivery"), delivery);
+  EXPECT_THAT(first.FindHeader("ce-tenurefence").value_or(""), testing::MatchesRegex("[0-9]+"));
+  EXPECT_THAT(received[1].body, HasSubstr(R"("payload_url":"/api/v1/webhooks/events/)"));
+  EXPECT_EQ(received[1].FindHeader("ce-sequence"), "0000000000000000002");
+  EXPECT_EQ(received[2].body, R"({"n":3})");
+  EXPECT_EQ(received[2].FindHeader("ce-type"), "mine");
+  Eventually("all are counted", [&] { return Of(api, "s")["delivered"].Int() == 3; });
+  EXPECT_EQ(api.Get("/api/v1/queues/q").Json()["messages"].Int(), 0);
+  EXPECT_THAT(api.Get("/api/v1/why/subscription/s").body, HasSubstr("tenure why queue q"));
+}
+
+TEST_P(Push, AQueueIsNamedInOneWayAndIsThere) {
+  const auto server = store_.Serve(Flags());
+  const Api api(*server);
+  const auto put = [&](const std::string& what) {
+    return api.Call("PUT", std::string(kSubscriptions) + "s",
+                    "{" + what + R"("url":"https://127.0.0.1:1/"})");
+  };
+  EXPECT_EQ(put(R"("queue":"q","topic":"t",)").status, 400);
+  EXPECT_EQ(put(R"("queue":"",)").status, 400);
+  EXPECT_EQ(put("").status, 400);
+  for (const char* what : {R"("queue":"q",)", R"("topic":"queue:q",)"}) {
+    const HttpResponse refused = put(what);
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_EQ(refused.Json()["errors"][0]["field"].Text(), "queue");
+  }
 }
 
 TEST_P(Push, WithoutItsSettingsPushIsOffAndSaysWhichIsMissing) {

@@ -423,5 +423,30 @@ TEST_P(OrderedQueue, AWebhookIsHandedToAnOrderedBotWithItsPayloadAsItCame) {
   EXPECT_EQ(api_.Get(held["messages"][1]["payload_url"].Text()).body, large.body);
 }
 
+TEST_P(OrderedQueue, AQueueIsDroppedWithWhatIsLeftOnceItsBotIsGone) {
+  Send("waits", 2);
+  Send("held");
+  const Json held = Accept(R"(,"key":"held")");
+  const auto drop = [&] { return api_.Call("DELETE", Path() + "?reason=gone"); };
+  const HttpResponse active = drop();
+  EXPECT_EQ(active.status, 409);
+  EXPECT_EQ(ProblemType(active), "queue-active");
+  Apply(Bot("other" + NewUuid(), "custom"));
+  EXPECT_EQ(Json(api_.Get(Path()).Json())["state"].Text(), "draining");
+  const ProgramResult dropped = RunTenure({"queue", "drop", name_, "--reason", "the bot is gone"},
+                                          {{"TENURE_SERVER", SharedServer(GetParam()).Url()}});
+  EXPECT_EQ(dropped.exit_code, 0) << dropped.err;
+  EXPECT_EQ(dropped.out, name_ + " is dropped: 2 sessions were cleared\n");
+  EXPECT_EQ(api_.Get(Path()).status, 404);
+  EXPECT_EQ(drop().status, 404);
+  EXPECT_THAT(api_.Get("/api/v1/audit").body,
+              testing::AllOf(HasSubstr("queue.drop"), HasSubstr("the bot is gone")));
+  // Added again it goes on as the same queue, and the old hold is over.
+  Configure("");
+  EXPECT_EQ(Report("/complete", held, At(1))["outcome"].Text(), "stale");
+  Send("waits");
+  EXPECT_EQ(Sequences(Accept()["messages"]), std::vector<std::int64_t>{3});
+}
+
 }  // namespace
 }  // namespace tenure::api

@@ -275,6 +275,17 @@ SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
   if (action.empty()) return {path, ""};
   const std::string of_queue = action.substr(std::string("/{queue}").size());
   if (method == "PATCH" && of_queue.empty()) return {queue, R"({"paused":false,)" + reason + "}"};
+  if (method == "DELETE") {
+    // One whose bot was removed while a message waited.
+    const auto apply = [&](const std::string& more) {
+      api_.Call("PUT", "/api/v1/bots",
+                R"({"sources":[],"bots":[)" + std::string(kAnyBot) + more + "]}");
+    };
+    apply(R"(,{"name":"gone","events":[],"ordering_scope":"custom"})");
+    api_.Call("POST", "/api/v1/queues/gone/messages", message);
+    apply("");
+    return {"/api/v1/queues/gone", ""};
+  }
   if (of_queue == "/messages") return {queue + of_queue, message};
   if (of_queue == "/accept") return {queue + of_queue, accept};
   if (of_queue == "/receive") return {queue + of_queue, "{" + held("") + "}"};

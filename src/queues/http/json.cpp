@@ -344,6 +344,16 @@ void WriteQueueMembers(JsonWriter& json, const QueueView& view) {
       .Field("staged", view.staged)
       .Field("oldest_ready_ms", view.OldestReadyMs())
       .Field("utilization", view.Utilization());
+  json.Key("older");
+  if (queue.oldest < queue.generation)
+    json.BeginObject()
+        .Field("generation", queue.oldest)
+        .Field("messages", view.older_messages)
+        .Field("parked_sessions", view.older_parked)
+        .EndObject();
+  else
+    json.Null();
+  json.Key("last_asked_at").TimeOrNull(view.asked_ms);
   json.Key("settings").BeginObject();
   for (const QueueSetting& each : kQueueSettings) json.Field(each.name, set.*each.value);
   json.Field("on_dead_letter", ToText(set.on_dead_letter)).EndObject();
@@ -404,19 +414,19 @@ std::string SessionsJson(const db::Page<SessionView>& page) {
   });
 }
 
-std::string PeekJson(const db::Page<PeekedMessage>& page) {
-  const auto write = [](JsonWriter& json, const PeekedMessage& peeked) {
+std::string PeekJson(const db::Page<PeekedMessage>& page, bool shows_payload) {
+  const auto write = [shows_payload](JsonWriter& json, const PeekedMessage& peeked) {
     const Message& message = peeked.message;
     json.BeginObject()
         .Field("id", message.id)
         .Field("sequence", message.sequence)
-        .Field("state", peeked.State())
+        .Field("state", ToText(peeked.State()))
         .Field("bytes", message.payload_bytes)
         .Key("enqueued_at")
         .Time(message.enqueued_ms);
     json.Key("expires_at").TimeOrNull(message.expires_ms);
     if (message.event_id) json.Field("event_id", *message.event_id);
-    WritePayload(json, message);
+    if (shows_payload) WritePayload(json, message);
     json.EndObject();
   };
   return base::PageJson(page.rows, page.has_more, write, [](const PeekedMessage& last) {

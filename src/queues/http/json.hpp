@@ -43,7 +43,8 @@ std::optional<base::StoredAnswer> ActAnswer(const ReportReply& reply);
 /// With why it does not move.
 std::string SessionJson(const SessionView& view);
 std::string SessionsJson(const db::Page<SessionView>& page);
-std::string PeekJson(const db::Page<PeekedMessage>& page);
+/// Without payloads, unless `shows_payload`.
+std::string PeekJson(const db::Page<PeekedMessage>& page, bool shows_payload);
 
 std::string StateJson(const StateReply& reply);
 std::string LettersJson(const db::Page<Letter>& page);

@@ -134,7 +134,16 @@ void Peek(const RouteParts& parts, const ExchangePtr& exchange) {
   request.queue = QueueOf(exchange);
   request.session = SessionOf(exchange);
   http::QueryFields fields(exchange->request().query);
-  request.from = fields.Integer("cursor", 0, http::kMaxFence - 1).value_or(-1) + 1;
+  request.from = std::max(fields.Integer("cursor", 0, http::kMaxFence - 1).value_or(-1) + 1,
+                          fields.Integer("from", 1, http::kMaxFence).value_or(0));
+  request.state = fields
+                      .Parsed("state", 10, "must be waiting, parked, done or dead",
+                              [](std::string_view text) {
+                                using enum PeekedState;
+                                return http::OneOf(text, {kWaiting, kParked, kDone, kDead});
+                              })
+                      .value_or(PeekedState::kAny);
+  const bool shows_payload = fields.Flag("payload").value_or(true);
   request.limit = fields.PageLimit();
   fields.Finish();
   SessionsRequest session;
@@ -144,16 +153,16 @@ void Peek(const RouteParts& parts, const ExchangePtr& exchange) {
   session.limit = 1;
   parts.queues.Peek(
       std::move(request), exchange->caller(),
-      Answering(
-          exchange, [parts, session](const ExchangePtr& to, const db::Page<PeekedMessage>& page) {
-            if (!page.rows.empty()) return to->ReplyJson(PeekJson(page));
-            parts.queues.ListSessions(
-                session, to->caller(),
-                Answering(to, [](const ExchangePtr& answer, const db::Page<SessionView>& found) {
-                  if (found.rows.empty()) return answer->Reply(UnknownQueueSession());
-                  answer->ReplyJson(PeekJson({}));
-                }));
-          }));
+      Answering(exchange, [parts, session, shows_payload](const ExchangePtr& to,
+                                                          const db::Page<PeekedMessage>& page) {
+        if (!page.rows.empty()) return to->ReplyJson(PeekJson(page, shows_payload));
+        parts.queues.ListSessions(
+            session, to->caller(),
+            Answering(to, [](const ExchangePtr& answer, const db::Page<SessionView>& found) {
+              if (found.rows.empty()) return answer->Reply(UnknownQueueSession());
+              answer->ReplyJson(PeekJson({}, true));
+            }));
+      }));
 }
 
 void ReplyActed(const ExchangePtr& to, const ReportReply& reply) {
@@ -255,6 +264,7 @@ void AddRoutes(http::Router& router, const RouteParts& parts) {
   AddConsumerRoutes(router, parts);
   AddOperatorRoutes(router, parts);
   AddLetterRoutes(router, parts);
+  AddDropRoute(router, parts);
   AddWhyRoutes(router, parts);
 }
 

@@ -59,6 +59,15 @@ http::Problem UnorderedQueue(const http::ExchangePtr& exchange) {
   return problem;
 }
 
+http::Problem ActiveQueue(const http::ExchangePtr& exchange) {
+  return {.status = 409,
+          .type = "queue-active",
+          .title = "The queue is in use",
+          .detail = fmt::format("The bot {} is configured. Take it out of its file and apply that "
+                                "(tenure queue apply); then its queue can be dropped.",
+                                exchange->request().path_parameters[0])};
+}
+
 http::Problem DrainingQueue(const http::ExchangePtr& exchange) {
   return {.status = 409,
           .type = "queue-draining",

@@ -15,6 +15,8 @@ base::Uuid SessionOf(const http::ExchangePtr& exchange);
 http::Problem UnknownQueue(const http::ExchangePtr& exchange);
 http::Problem UnknownQueueSession();
 http::Problem UnorderedQueue(const http::ExchangePtr& exchange);
+/// Its bot is there.
+http::Problem ActiveQueue(const http::ExchangePtr& exchange);
 http::Problem DrainingQueue(const http::ExchangePtr& exchange);
 http::Problem FullQueue(const http::ExchangePtr& exchange);
 /// A chosen session that is not to be had, or not as it must be.

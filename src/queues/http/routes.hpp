@@ -25,6 +25,7 @@ void ReplayHistory(const RouteParts& parts, const http::ExchangePtr& exchange);
 void AddConsumerRoutes(http::Router& router, const RouteParts& parts);
 void AddOperatorRoutes(http::Router& router, const RouteParts& parts);
 void AddLetterRoutes(http::Router& router, const RouteParts& parts);
+void AddDropRoute(http::Router& router, const RouteParts& parts);
 void AddWhyRoutes(http::Router& router, const RouteParts& parts);
 void AddRoutes(http::Router& router, const RouteParts& parts);
 

@@ -21,7 +21,7 @@ select
                                   and b.position < s.position limit 1000) as ahead),
        (select count(*) from (select 1 from tenure.queue_staged g
                                 where g.tenant = q.tenant and g.queue = q.name and g.key = s.key and g.number > 0 limit 1000) as waiting),
-       k.incarnation, k.incarnation_ms, k.freeze_ms
+       k.incarnation, k.incarnation_ms, k.freeze_ms, q.asked_ms
   from tenure.queues q
  cross join lateral (
        select $3::uuid as id

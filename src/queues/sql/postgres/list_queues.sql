@@ -3,7 +3,8 @@
 -- end)
 -- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
 -- first in line (0: none), sessions that back off (of the thousand whose time comes first), messages of users' transactions
--- that have not entered their sessions (a thousand at most)
+-- that have not entered their sessions (a thousand at most), asked_ms, messages and
+-- parked sessions of older generations
 -- Locks: none
 select
        q.queue_id, q.tenant, q.name, q.state, q.generation, q.oldest, q.key_rule, q.paused_ms, q.paused_reason,
@@ -24,7 +25,12 @@ select
                                where s.queue_id = q.queue_id and s.due_ms > 0 order by s.due_ms limit 1000) as f
          where f.state = 1 and f.not_before_ms > $5::bigint),
        (select count(*) from (select from tenure.queue_staged g
-                               where g.tenant = q.tenant and g.queue = q.name and g.number > 0 limit 1000) as f)
+                               where g.tenant = q.tenant and g.queue = q.name and g.number > 0 limit 1000) as f),
+       q.asked_ms,
+       coalesce((select sum(c.messages) from tenure.queue_counters c
+                  where c.queue_id = q.queue_id and c.generation < q.generation), 0)::bigint,
+       coalesce((select sum(c.parked) from tenure.queue_counters c
+                  where c.queue_id = q.queue_id and c.generation < q.generation), 0)::bigint
   from tenure.queues q
  where q.tenant = $1::text and ($2::text = '' or q.name = $2::text) and q.name > $3::text and q.state < 2
    and q.name >= $6::text and ($7::text = '' or q.name < $7::text)

@@ -20,7 +20,7 @@ select
                                 where b.queue_id = s.queue_id and b.generation = s.generation and b.position > 0
                                   and b.position < s.position limit 1000) as ahead),
        0,
-       k.incarnation, k.incarnation_ms, k.freeze_ms
+       k.incarnation, k.incarnation_ms, k.freeze_ms, q.asked_ms
   from queues q join queue_sessions s join store k
  where q.tenant = ?1 and q.name = ?2
    and (s.session_id = ?3 or (s.queue_id = q.queue_id and s.key = ?4)

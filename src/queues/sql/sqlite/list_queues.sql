@@ -3,7 +3,8 @@
 -- end)
 -- Result: the columns of a queue (columns.hpp), messages, bytes, ready, held, parked, enqueued_ms of the head of the session that is
 -- first in line (0: none), sessions that back off (of the thousand whose time comes first), messages of users' transactions
--- that have not entered their sessions (a thousand at most)
+-- that have not entered their sessions (a thousand at most), asked_ms, messages and
+-- parked sessions of older generations
 -- Locks: none
 select
        q.queue_id, q.tenant, q.name, q.state, q.generation, q.oldest, q.key_rule, q.paused_ms, q.paused_reason,
@@ -23,7 +24,12 @@ select
        (select count(*) from (select s.state, s.not_before_ms from queue_sessions s
                                where s.queue_id = q.queue_id and s.due_ms > 0 order by s.due_ms limit 1000) as f
          where f.state = 1 and f.not_before_ms > ?5),
-       0
+       0,
+       q.asked_ms,
+       coalesce((select sum(c.messages) from queue_counters c
+                  where c.queue_id = q.queue_id and c.generation < q.generation), 0),
+       coalesce((select sum(c.parked) from queue_counters c
+                  where c.queue_id = q.queue_id and c.generation < q.generation), 0)
   from queues q
  where q.tenant = ?1 and (?2 = '' or q.name = ?2) and q.name > ?3 and q.state < 2
    and q.name >= ?6 and (?7 = '' or q.name < ?7)

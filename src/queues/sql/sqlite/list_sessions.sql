@@ -3,7 +3,7 @@
 -- least
 -- Result: the columns of a session and of its queue (columns.hpp), enqueued_ms of its head (0: none), 1: an older generation has
 -- messages, sessions of the queue that are held, those that are before it in line (-1: not counted; at most 1000), messages of
--- users' transactions that have not entered it (at most 1000), incarnation, incarnation_ms and freeze_ms of the store
+-- users' transactions that have not entered it (at most 1000), incarnation, incarnation_ms and freeze_ms of the store, asked_ms of the queue
 -- Locks: none
 select
        s.session_id, s.queue_id, s.generation, s.key, s.name, s.entity, s.share, s.next, s.head, s.fence, s.state,
@@ -21,7 +21,7 @@ select
        coalesce((select sum(c.held) from queue_counters c where c.queue_id = q.queue_id), 0),
        -1,
        0,
-       k.incarnation, k.incarnation_ms, k.freeze_ms
+       k.incarnation, k.incarnation_ms, k.freeze_ms, q.asked_ms
   from queues q join queue_sessions s on s.queue_id = q.queue_id
  cross join store k
  where q.tenant = ?1 and q.name = ?2 and (?3 < 0 or s.state = ?3)
