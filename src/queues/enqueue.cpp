@@ -236,8 +236,7 @@ void Enqueuer::Drain(db::Transaction& tx, const std::string& tenant, const std::
   LoadQueues(tx, requests);
   const auto row = queues_.find({tenant, queue});
   if (row == queues_.end()) return;
-  if (KindOf(keys) == SendReply::Kind::kUnordered)
-    return DrainToTopic(tx, tenant, queue, to_topic);
+  if (KindOf(keys) == SendReply::Kind::kUnordered) return DrainToTopic(tx, tenant, queue, to_topic);
   if (keys.messages.empty()) return;
   LockAndLoad(tx, requests);
   EnterStaged(tx);

@@ -160,9 +160,9 @@ struct AcceptReply {
   Blocked blocked = Blocked::kNo;
   std::optional<NotToBeHad> unavailable{};
   std::int64_t now_ms = 0;
-  std::int64_t asked_boot_ms = 0;            ///< no later than the store granted it
+  std::int64_t asked_boot_ms = 0;  ///< no later than the store granted it
   bool is_leftover = false;  ///< it keeps no order any more: only what is left of before is here
-  bool has_left = false;                     ///< there is one that may be taken
+  bool has_left = false;     ///< there is one that may be taken
   std::optional<std::int64_t> look_in_ms{};  ///< then somebody must ask again
 };
 
