@@ -228,9 +228,9 @@ class Postgres:
         return run(["psql", *self.address, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c",
                     text, database]).strip()
 
-    def fresh_database(self, name):
+    def fresh_database(self, name, template=None):
         self.sql(f"drop database if exists {name} with (force)")
-        self.sql(f"create database {name}")
+        self.sql(f"create database {name}" + (f" template {template}" if template else ""))
         self.sql("checkpoint")
 
     def stop(self):

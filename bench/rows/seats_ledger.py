@@ -13,7 +13,7 @@ from harness.servers import Tenure
 
 NAME = "seats-ledger"
 SEATS, SMALL = 100_000, 2_000
-TTL_S = 360
+TTL_S = 720         # they live until both ways were measured
 BEATS = 10        # of a seat in half a horizon: half an hour of one every 3 minutes
 TOGETHER = 1_000  # in one call
 RATE = 555        # 100,000 seats in 3 minutes
@@ -64,20 +64,25 @@ def await_use(server):
         time.sleep(0.1)
 
 
-def one_way(bench, redis):
-    count = SMALL if bench.quick else SEATS
-    bench.postgres.fresh_database("tenure")
+def filled(bench, count):
+    """A database with so many seats that are taken, from which each way begins. Returns the file with their sessions."""
+    bench.postgres.fresh_database("filled")
+    with Tenure(bench, bench.new_folder(), bench.postgres.url("filled"), settings=SETTINGS) as server:
+        return fill(bench, server, make_licenses(server, 10, count, TTL_S), count)
+
+
+def one_way(bench, file, redis):
+    bench.postgres.fresh_database("tenure", template="filled")
     settings = [*SETTINGS]
     processes = [bench.postgres.process]
     if redis:
         settings += [f"seats.redis.url=redis://127.0.0.1:{redis.port}"]
         processes += [redis.process]
+    sessions = file.read_text().split()
+    count = len(sessions)
     with Tenure(bench, bench.new_folder(), bench.postgres.url("tenure"), settings=settings) as server:
         if redis:
             await_use(server)
-        file = fill(bench, server, make_licenses(server, 10, count, TTL_S), count)
-        sessions = file.read_text().split()
-        time.sleep(STATISTICS_S)
         rows, wal = state(bench)
         for _ in range(BEATS):
             all_beats(server, sessions)
@@ -95,9 +100,10 @@ def one_way(bench, redis):
 def measure(bench):
     with_redis, alone = [], []
     for _ in range(bench.repeat):
-        alone.append(one_way(bench, None))
+        file = filled(bench, SMALL if bench.quick else SEATS)
+        alone.append(one_way(bench, file, None))
         with Redis(bench.new_folder(), durable=False) as redis:
-            with_redis.append(one_way(bench, redis))
+            with_redis.append(one_way(bench, file, redis))
     def figure(what, unit, name, goal=None, sense="<="):
         return Figure(NAME, what, "the store alone", unit, goal, sense, ours=[each[name] for each in with_redis],
                       peer=[each[name] for each in alone])
