@@ -411,6 +411,27 @@ TEST_P(SeatsAlone, AKeyIsNeitherInTheStoreNorInLogsErrorsMetricsTracesOrKeptAnsw
   EXPECT_GT(seen, 20);
 }
 
+TEST_P(SeatsAlone, WithoutARedisNoQueryOfItsHeartbeatsRuns) {
+  const auto server = store_.Serve();
+  const Api api(*server);
+  const License license(api, 1);
+  const std::string session = SessionOf(license.Acquire("m1"));
+  EXPECT_EQ(license.Heartbeat(session).status, 200);
+  EXPECT_EQ(license.Acquire("m2").status, 403);
+  EXPECT_EQ(api.Get("/health").Json()["seat_ledger"].IsNull(), true);
+  const std::string text = api.Get("/metrics").body;
+  const auto runs = [&](const std::string& query) {
+    const std::string line = "tenure_store_query_seconds_count{query=\"seats." + query + "\"} ";
+    const std::size_t at = text.find(line);
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + line.size()));
+  };
+  EXPECT_GT(runs("renew_seats"), 0);
+  for (const char* query :
+       {"adopt_seats", "lock_dead", "lock_seat_ledger", "longest_promise", "note_redis_use",
+        "raise_redis_epoch", "read_promises", "find_candidates", "read_revisions", "find_kept"})
+    EXPECT_EQ(runs(query), 0) << query;
+}
+
 TEST_P(SeatsAlone, ASeatOutlivesTheServerThatGaveIt) {
   auto server = store_.Serve();
   std::string session;
