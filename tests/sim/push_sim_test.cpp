@@ -20,6 +20,7 @@
 #include "messages/messages.hpp"
 #include "push/deliverer.hpp"
 #include "push/subscriptions.hpp"
+#include "queues/queues.hpp"
 #include "sim/frame.hpp"
 
 namespace tenure::sim {
@@ -51,9 +52,11 @@ struct PushServer final : Server {
       : probe(process.metrics),
         leases(*process.store, *process.wake, process.name(), process.clock, process.metrics),
         messages(*process.store, *process.wake, process.name(), process.clock, process.metrics),
+        queues(*process.store, *process.wake, messages, process.clock),
         subscriptions(*process.store, *process.wake, &vault),
         deliverer({.subscriptions = subscriptions,
                    .messages = messages,
+                   .queues = queues,
                    .leases = leases,
                    .wake = *process.wake,
                    .clock = process.clock,
@@ -70,6 +73,7 @@ struct PushServer final : Server {
   push::Probe probe;
   leases::Leases leases;
   messages::Messages messages;
+  queues::Queues queues;
   push::Subscriptions subscriptions;
   push::Deliverer deliverer;
 };
@@ -155,7 +159,7 @@ class PushRun final : public SeedRun {
     const std::size_t index = process.index;
     return std::make_unique<PushServer>(
         process,
-        [this, index](const push::Endpoint& endpoint, const messages::ClaimedMessage& message,
+        [this, index](const push::Endpoint& endpoint, const push::Parcel& message,
                       std::function<bool()> may_begin, push::Courier::Done done) {
           errands_.push_back({.process = index,
                               .endpoint = endpoint,
