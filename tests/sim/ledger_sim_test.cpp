@@ -45,7 +45,7 @@ class SeatLedgerBugs : public testing::TestWithParam<LedgerBugCase> {
 INSTANTIATE_TEST_SUITE_P(
     Planted, SeatLedgerBugs,
     testing::Values(LedgerBugCase{"SameEpoch", LedgerBug::kSameEpoch, 51},
-                    LedgerBugCase{"NoHorizon", LedgerBug::kNoHorizon, 23},
+                    LedgerBugCase{"NoHorizon", LedgerBug::kNoHorizon, 35},
                     LedgerBugCase{"AbsentIsDead", LedgerBug::kAbsentIsDead, 5},
                     LedgerBugCase{"RedisRevives", LedgerBug::kRedisRevives, 1},
                     LedgerBugCase{"JumpBelieved", LedgerBug::kJumpBelieved, 1},
@@ -54,9 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
                     LedgerBugCase{"LowerHorizon", LedgerBug::kLowerHorizon, 2},
                     LedgerBugCase{"StaleTestimony", LedgerBug::kStaleTestimony, 9},
                     LedgerBugCase{"ReleaseForgets", LedgerBug::kReleaseForgets, 23},
-                    LedgerBugCase{"OldRecord", LedgerBug::kOldRecord, 58},
+                    LedgerBugCase{"OldRecord", LedgerBug::kOldRecord, 37},
                     LedgerBugCase{"LatePut", LedgerBug::kLatePut, 182, true},
-                    LedgerBugCase{"NoAuthority", LedgerBug::kNoAuthority, 4},
+                    LedgerBugCase{"NoAuthority", LedgerBug::kNoAuthority, 262},
                     LedgerBugCase{"LowerEpoch", LedgerBug::kLowerEpoch, 489, true}),
     [](const auto& bug) { return std::string(bug.param.name); });
 
