@@ -275,7 +275,7 @@ SampleRequests::Request SampleRequests::OfQueues(const std::string& method,
   if (action.empty()) return {path, ""};
   const std::string of_queue = action.substr(std::string("/{queue}").size());
   if (method == "PATCH" && of_queue.empty()) return {queue, R"({"paused":false,)" + reason + "}"};
-  if (method == "DELETE") {
+  if (method == "DELETE" && of_queue.empty()) {
     // One whose bot was removed while a message waited.
     const auto apply = [&](const std::string& more) {
       api_.Call("PUT", "/api/v1/bots",
