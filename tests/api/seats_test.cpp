@@ -418,7 +418,7 @@ TEST_P(SeatsAlone, WithoutARedisNoQueryOfItsHeartbeatsRuns) {
   const std::string session = SessionOf(license.Acquire("m1"));
   EXPECT_EQ(license.Heartbeat(session).status, 200);
   EXPECT_EQ(license.Acquire("m2").status, 403);
-  EXPECT_EQ(api.Get("/health").Json()["seat_ledger"].IsNull(), true);
+  EXPECT_EQ(api.Get("/health").body.find("seat_ledger"), std::string::npos);
   const std::string text = api.Get("/metrics").body;
   const auto runs = [&](const std::string& query) {
     const std::string line = "tenure_store_query_seconds_count{query=\"seats." + query + "\"} ";
