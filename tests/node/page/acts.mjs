@@ -142,6 +142,7 @@ export default {
     await page.goto(`${url}/ui/messages/${timer}`);
     await page.getByRole("button", { name: "Cancel it…" }).click();
     await api("DELETE", `/api/v1/timers/${timer}`);
+    await dialog.getByLabel("Reason").fill("not needed");
     await dialog.getByLabel(/^Type/).fill(timer.slice(0, 8));
     await dialog.getByRole("button", { name: "Cancel it" }).click();
     await dialog.getByRole("alert").waitFor();
