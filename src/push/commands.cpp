@@ -43,8 +43,8 @@ cli::Print SubscriptionBlock() {
 
 constexpr string_view kPutNotes =
     R"(Hands the messages of TOPIC to URL; those of a queue, queue:NAME, session by session. Without
---secret one is made for a new subscription, and printed this once. What is left out is as its default
-says, except for the secret and headers, which stay.
+--secret one is made for a new subscription, and printed this once. What is left out is as its
+default says, except for the secret and headers, which stay.
 
 Example:
   tenure subscription put billing orders https://hooks.example.com/orders
