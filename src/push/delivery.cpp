@@ -372,15 +372,14 @@ void Delivery::SettleOne(const MessagePtr& message, AnswerKind kind, const std::
 
 /// It comes before what was accepted meanwhile: its session has waited already.
 void Delivery::GoOn(std::optional<Parcel> next) {
+  MessagePtr message = next ? std::make_shared<const Parcel>(*std::move(next)) : nullptr;
   {
     const base::Lock lock(mutex_);
     --completing_;
-    if (next && next->topic == endpoint_->topic) {
-      queue_.push_front(std::make_shared<const Parcel>(*std::move(next)));
-      next.reset();
-    }
+    if (message && message->topic == endpoint_->topic)
+      queue_.push_front(std::exchange(message, nullptr));
   }
-  if (next) sessions_->Release(*next);
+  if (message) sessions_->Release(*message);
   Pump();
 }
 

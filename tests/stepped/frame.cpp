@@ -27,6 +27,7 @@ void Process::After(std::string_view step) {
   if (step == frame_.options_.look_step) seen = frame_.commits_;
   if (step == "clock" && --early_left_ <= 0) early_ms_ = 0;
   if (step == "commit") {
+    const std::lock_guard lock(frame_.judging_);
     seen = ++frame_.commits_;
     frame_.OnCommit(*this);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
@@ -217,6 +218,8 @@ class Frame : private World::Actors {
   std::map<std::string_view, db::Query> planted_;
   std::array<std::unique_ptr<Process>, kProcesses> processes_;
   std::atomic<int> commits_{0};
+  // One judges at a time: of two that committed, one may have waited in COMMIT for the other.
+  std::mutex judging_;
   World world_;
   int runs_ = 0;
   std::set<std::string, std::less<>> beside_strangers_;
