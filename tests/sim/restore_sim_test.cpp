@@ -46,7 +46,7 @@ class RestoreRun final : public SeedRun {
         planted_(planted),
         key_{fmt::format("t{}", ensemble.clock().WallMs()), "a"} {
     clock().Advance(2 * kDayMs);  // whatever an earlier seed froze, its lease of a day too
-    Restart(0);                // its watch knows nothing of earlier seeds
+    Restart(0);                   // its watch knows nothing of earlier seeds
     first_incarnation_ = server().store.engine().incarnation();
     Begin({.crash = 2, .lost_reply = 3, .slow = 5, .slowest_commit_ms = 200});
     SetCalm(true);
